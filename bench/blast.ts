@@ -4,8 +4,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writId } from 'assize';
 import { blastRadius, type IncidentStart } from '@assize/audit';
+import { writId } from 'assize';
 import { integrateLog } from '#ledger';
 import { openSqlite, type SqliteStore } from '#stores';
 import { type BenchResult, formatTable, median } from './measure.ts';

@@ -2,8 +2,9 @@
  * The cost of traces: a step without a tracer beside the bare function, and proposals with
  * a tracer that does nothing, and with spans of OpenTelemetry, beside proposals without a tracer.
  */
-import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
+
 import { traceAssize } from '@assize/opentelemetry';
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
 import { MemoryStore } from '#stores';
 import { installTracer, type Tracer, traced } from '#traces';
 import { type BenchResult, type Contender, compare, formatTable, keep, rateResult } from './measure.ts';

@@ -4,10 +4,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { assizeAnswers, assizeApproval, assizeTools } from '@assize/ai-sdk';
+import { openGate } from '@assize/gate';
 import { generateText, type ModelMessage, stepCountIs, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import { openGate } from '@assize/gate';
-import { assizeAnswers, assizeApproval, assizeTools } from '@assize/ai-sdk';
 import { z } from 'zod';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-example-'));

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Assize, defineDomain, generateKeys, issueWrit, openStore, pass, reject, verifyStore } from 'assize';
 import { exportLines, importLines, integrateLog, splitLines } from '@assize/audit';
+import { Assize, defineDomain, generateKeys, issueWrit, openStore, pass, reject, verifyStore } from 'assize';
 import { z } from 'zod';
 
 const till = defineDomain({

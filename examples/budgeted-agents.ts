@@ -1,6 +1,7 @@
 // Two agents share one budget. The ledger enforces it, and the run replays without a model.
-import { Assize, attenuate, createOracle, defineDomain, generateKeys, issueWrit, openStore, systemClock } from 'assize';
+
 import { type Agent, replayRun, runAgents } from '@assize/agents';
+import { Assize, attenuate, createOracle, defineDomain, generateKeys, issueWrit, openStore, systemClock } from 'assize';
 import { z } from 'zod';
 
 const research = defineDomain({
@@ -69,8 +70,7 @@ const report = await runAgents(trajectory, agents(model), {
 });
 console.log(`${report.ended} after ${report.turns} turns:`, JSON.stringify(trajectory.state()));
 
-// The replay has no model. Each answer comes from the oracle log, and the replay yields the same
-// entries, byte for byte.
+// The replay has no model. Answers come from the oracle log, and the entries are the same bytes.
 const silent = agents(() => {
   throw new Error('The replay asked the model.');
 });

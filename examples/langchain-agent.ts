@@ -3,11 +3,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openGate } from '@assize/gate';
+import { answerTo, assizeMiddleware, type Paused } from '@assize/langchain';
 import { AIMessage } from '@langchain/core/messages';
 import { fakeModel } from '@langchain/core/testing';
 import { Command, MemorySaver } from '@langchain/langgraph';
-import { openGate } from '@assize/gate';
-import { answerTo, assizeMiddleware, type Paused } from '@assize/langchain';
 import { createAgent, tool } from 'langchain';
 import { z } from 'zod';
 

@@ -3,13 +3,13 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openGate } from '@assize/gate';
+import { type AssizeSuspension, answerTo, gatedTools } from '@assize/mastra';
 import { Agent } from '@mastra/core/agent';
 import { Mastra } from '@mastra/core/mastra';
 import { MastraLanguageModelV2Mock } from '@mastra/core/test-utils/llm-mock';
 import { createTool } from '@mastra/core/tools';
 import { LibSQLStore } from '@mastra/libsql';
-import { openGate } from '@assize/gate';
-import { type AssizeSuspension, answerTo, gatedTools } from '@assize/mastra';
 import { z } from 'zod';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-example-'));

@@ -3,10 +3,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Agent, RunContext, Runner, RunState, tool } from '@openai/agents';
-import { assistantMessage, functionCall, modelResponder, ScriptedModel } from '@openai/agents/testing';
 import { openGate } from '@assize/gate';
 import { gatedTools, heldCalls, runStateVault } from '@assize/openai-agents';
+import { Agent, RunContext, Runner, RunState, tool } from '@openai/agents';
+import { assistantMessage, functionCall, modelResponder, ScriptedModel } from '@openai/agents/testing';
 import { z } from 'zod';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-example-'));

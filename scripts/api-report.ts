@@ -1,5 +1,5 @@
 /**
- * Writes docs/reference/api.md: every name that the package exports, with its declaration. Run
+ * Writes docs/reference/api.md: every name that the packages export, with its declaration. Run
  * `npm run api` after a change of the public face. A test compares the page with the output of this
  * script, so no public name or signature changes unnoticed.
  *
@@ -7,7 +7,7 @@
  * one and removes it.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { parseAst } from 'rolldown/parseAst';
 
@@ -36,23 +36,38 @@ interface Declared {
 
 const root = join(import.meta.dirname, '..');
 
+interface Manifest {
+  readonly name: string;
+  readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
+  readonly imports: Readonly<Record<string, string>>;
+}
+
+/** Packages whose entries are for the command alone. */
+const NOT_LISTED: readonly string[] = ['@assize/cli', '@assize/server', '@assize/cells', '@assize/console'];
+
 /** The whole page, from the declarations of a build. */
 export function apiPage(built: string): string {
-  const { exports, imports } = JSON.parse(readFileSync(join(built, 'package.json'), 'utf8')) as {
-    readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
-    readonly imports: Readonly<Record<string, string>>;
-  };
-  const modules = new Modules(built, imports);
-  const sections = Object.entries(exports).flatMap(([subpath, target]) => {
-    if (typeof target === 'string' || subpath.startsWith('./unstable/')) return [];
-    const names = [...modules.exportsOf(target.types)].sort(([a], [b]) => (a < b ? -1 : 1));
-    return [{ subpath: `assize${subpath.slice(1)}`, names }];
-  });
+  const folders = readdirSync(built).sort(
+    (a, b) => Number(b === 'assize') - Number(a === 'assize') || (a < b ? -1 : 1),
+  );
+  const manifests = folders.map((folder): [string, Manifest] => [
+    folder,
+    JSON.parse(readFileSync(join(built, folder, 'package.json'), 'utf8')),
+  ]);
+  const modules = new Modules(built, new Map(manifests));
+  const sections = manifests.flatMap(([folder, { name, exports }]) =>
+    Object.entries(exports).flatMap(([subpath, target]) => {
+      if (typeof target === 'string' || /^\.\/(unstable|internal)/.test(subpath) || NOT_LISTED.includes(name))
+        return [];
+      const names = [...modules.exportsOf(join(folder, target.types))].sort(([a], [b]) => (a < b ? -1 : 1));
+      return [{ subpath: `${name}${subpath.slice(1)}`, names }];
+    }),
+  );
   const all = new Set(sections.flatMap(({ names }) => names.map(([name]) => name)));
   return [
     `# Exported names\n`,
     `<!-- Written by scripts/api-report.ts from the declarations of a build: npm run api. -->\n`,
-    `The package exports ${all.size} names. Names under \`assize/unstable\` may change in any version and are not listed.\n`,
+    `The packages export ${all.size} names. Names under \`unstable\` may change in any version and are not listed.\n`,
     ...sections.map(sectionOf),
   ].join('\n');
 }
@@ -70,12 +85,13 @@ function sectionOf({
 /** The declaration files of a build. */
 class Modules {
   readonly #built: string;
-  readonly #imports: Readonly<Record<string, string>>;
+  /** By folder. */
+  readonly #manifests: ReadonlyMap<string, Manifest>;
   readonly #read: Map<string, { readonly text: string; readonly body: readonly Statement[] }> = new Map();
 
-  constructor(built: string, imports: Readonly<Record<string, string>>) {
+  constructor(built: string, manifests: ReadonlyMap<string, Manifest>) {
     this.#built = built;
-    this.#imports = imports;
+    this.#manifests = manifests;
   }
 
   /** Every exported name of a file, with its declaration. */
@@ -114,15 +130,31 @@ class Modules {
 
   #resolve(file: string, specifier: string): string {
     if (specifier.startsWith('.')) return join(dirname(file), specifier).replace(/\.(js|ts)$/, '.d.ts');
-    const target = this.#imports[specifier] ?? this.#patternOf(specifier);
-    if (target === undefined)
-      throw new Error(`${file} takes a public name from ${specifier}. Declare it in the package.`);
+    const own = file.split('/')[0]!;
+    const target = specifier.startsWith('#')
+      ? join(own, this.#manifests.get(own)?.imports[specifier] ?? '')
+      : this.#exportOf(specifier);
+    if (target === undefined || target === own)
+      throw new Error(`${file} takes a public name from ${specifier}. Declare it in a package.`);
     return target.replace(/\.js$/, '.d.ts');
   }
 
-  #patternOf(specifier: string): string | undefined {
-    const [folder, ...rest] = specifier.split('/');
-    return this.#imports[`${folder}/*`]?.replace('*', rest.join('/'));
+  /** The file of another package, by one of its names. */
+  #exportOf(specifier: string): string | undefined {
+    for (const [folder, { name, exports }] of this.#manifests) {
+      if (specifier !== name && !specifier.startsWith(`${name}/`)) continue;
+      const subpath = `.${specifier.slice(name.length)}`;
+      for (const [pattern, target] of Object.entries(exports)) {
+        const [head = '', tail] = pattern.split('*');
+        const isMeant = tail === undefined ? subpath === pattern : subpath.startsWith(head) && subpath.endsWith(tail);
+        if (typeof target === 'string' || !isMeant) continue;
+        return join(
+          folder,
+          target.types.replace('*', subpath.slice(head.length, subpath.length - (tail ?? '').length)),
+        );
+      }
+    }
+    return undefined;
   }
 
   #module(file: string): { readonly text: string; readonly body: readonly Statement[] } {
@@ -168,7 +200,6 @@ if (process.argv[1] === import.meta.filename) {
   try {
     if (given === undefined)
       execFileSync(process.execPath, [join(root, 'scripts/build.ts'), basename(folder)], { cwd: root });
-    if (!existsSync(join(folder, 'package.json'))) throw new Error(`${folder} has no built package.`);
     writeFileSync(join(root, 'docs/reference/api.md'), apiPage(resolve(folder)));
   } finally {
     if (given === undefined) rmSync(folder, { recursive: true, force: true });

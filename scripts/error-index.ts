@@ -42,7 +42,7 @@ const MEMBER = /\/\*\*([\s\S]*?)\*\/|'([a-z0-9_]+)'|\b([A-Z]\w+)\b|(;)/g;
  * @throws Error for a code without an explanation, naming the code
  */
 export function readErrors(root: string): ErrorIndex {
-  const texts = globSync('src/**/*.ts', { cwd: root })
+  const texts = globSync('packages/*/src/**/*.ts', { cwd: root })
     .filter((file) => !file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(root, file), 'utf8'));
   const unions = new Map(texts.flatMap((text) => [...text.matchAll(UNION)].map((found) => unionAt(text, found))));

@@ -1,150 +1,84 @@
 /**
- * The reading order of the package, and the checks that the imports follow it.
+ * The reading order of the packages and of their rooms, and the checks that the imports follow it.
  *
- * - A floor imports only the floors on its own line, by their `#` name and never by a path.
+ * - A package imports only the packages that its package.json names, and those stand before it.
+ * - A room, a folder of `src`, imports only the rooms on its own line, by their `#` name.
  * - A workspace (`domains`, `ontology`, `experiments`) imports only packages and its own files.
  * - No file imports itself through others, types included (`circles`).
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-/** The floors in their reading order, each with the floors that it may import. */
-export const LAYERS: Readonly<Record<string, readonly string[]>> = {
-  base: [],
-  canon: ['base'],
-  traces: ['base'],
-  schemas: ['base'],
-  merkle: ['base', 'canon'],
-  ledger: ['base', 'canon', 'merkle'],
-  authority: ['base', 'canon'],
-  kernel: ['base', 'canon', 'authority'],
-  oracle: ['base', 'canon'],
-  effects: ['base', 'canon', 'ledger', 'authority'],
-  memory: ['base', 'canon', 'ledger'],
-  runtime: ['base', 'canon', 'traces', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory'],
-  stores: ['base', 'canon', 'merkle', 'ledger', 'oracle', 'memory'],
-  config: [
-    ...['base', 'canon', 'merkle', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'memory', 'runtime', 'stores'],
-  ],
-  agents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores', 'config'],
-  chat: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'memory', 'runtime', 'agents'],
-  witness: ['base', 'canon', 'merkle'],
-  tools: ['base', 'canon', 'schemas', 'authority', 'effects'],
-  domains: ['base', 'canon', 'authority', 'kernel', 'runtime', 'stores'],
-  cells: ['base', 'canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'runtime', 'stores'],
-  testing: [
-    ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-  ],
-  views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime'],
-  compliance: ['base', 'canon', 'kernel', 'merkle', 'ledger', 'runtime'],
-  models: ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime', 'agents'],
-  architectures: ['base', 'canon', 'authority', 'kernel', 'oracle', 'runtime', 'stores', 'models'],
-  incidents: ['base', 'canon', 'authority', 'ledger', 'kernel', 'runtime', 'domains', 'config'],
-  calls: [
-    ...['base', 'canon', 'traces', 'authority', 'ledger', 'kernel', 'oracle', 'effects', 'runtime', 'stores'],
-    ...['domains', 'config', 'views'],
-  ],
-  mining: ['base', 'canon', 'ledger', 'authority', 'runtime', 'domains'],
-  integrations: ['base', 'canon', 'traces', 'authority', 'kernel', 'oracle', 'agents', 'calls'],
-  mcp: ['base', 'canon', 'schemas', 'views'],
-  conformance: ['base', 'canon'],
-  server: [
-    ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...['agents', 'chat', 'cells', 'domains', 'incidents', 'config', 'views', 'compliance', 'tools', 'calls'],
-    ...['mining', 'mcp', 'architectures'],
-  ],
-  cli: [
-    ...['base', 'canon', 'merkle', 'ledger', 'oracle', 'kernel', 'authority', 'effects', 'memory', 'runtime', 'stores'],
-    ...[
-      'agents',
-      'chat',
-      'witness',
-      'cells',
-      'tools',
-      'integrations',
-      'calls',
-      'domains',
-      'incidents',
-      'models',
-      'config',
-      'server',
-    ],
-    ...['views', 'mcp', 'compliance', 'conformance', 'mining', 'architectures'],
-  ],
+const CORE = ['base', 'canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory', 'runtime'];
+
+/** The packages in their reading order, each with its rooms and the rooms that these may import. */
+export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  assize: {
+    base: [],
+    canon: ['base'],
+    traces: ['base'],
+    merkle: ['base', 'canon'],
+    ledger: ['base', 'canon', 'merkle'],
+    authority: ['base', 'canon'],
+    kernel: ['base', 'canon', 'authority'],
+    oracle: ['base', 'canon'],
+    effects: ['base', 'canon', 'ledger', 'authority'],
+    memory: ['base', 'canon', 'ledger'],
+    runtime: ['base', 'canon', 'traces', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory'],
+    stores: ['base', 'canon', 'merkle', 'ledger', 'oracle', 'memory'],
+    domains: ['base', 'canon', 'authority', 'kernel', 'runtime', 'stores'],
+    views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime'],
+    config: [...CORE, 'stores'],
+    public: [...CORE, 'stores', 'config'],
+  },
+  postgres: {},
+  tools: { schemas: [], declared: ['schemas', 'files'] },
+  testing: { conformance: [], public: ['conformance'] },
+  cells: {},
+  agents: {
+    agents: [],
+    models: ['agents'],
+    chat: ['agents'],
+    architectures: ['models'],
+    public: ['agents', 'models', 'chat'],
+  },
+  gate: { gateway: [], 'tool-calls': ['calls'], calls: ['gateway'], mining: ['gateway'], mcp: [], public: ['calls'] },
+  audit: { witness: [], compliance: [], incident: [], incidents: ['incident'], public: ['compliance', 'incidents'] },
+  'ai-sdk': {},
+  langchain: {},
+  'openai-agents': {},
+  mastra: {},
+  engines: {},
+  opentelemetry: {},
+  cedar: {},
+  server: {},
+  cli: {},
 };
 
-/** The workspaces beside the published package. */
+/** The workspaces beside the packages. */
 export const WORKSPACES: readonly string[] = ['domains', 'ontology', 'experiments'];
 
 /** Folders with subfolders that do not import each other. */
-const APART: readonly string[] = ['src/integrations', 'src/domains', 'domains'];
-
-/** The subfolders that those beside them may import. */
-const SHARED: readonly string[] = ['packages/gate/src/tool-calls'];
+const APART: readonly string[] = ['packages/assize/src/domains', 'domains'];
 
 /**
- * Layers with pure rules: they import no module of Node. `canon` hashes, and `oracle` has the
+ * Folders with pure rules: they import no module of Node. `canon` hashes, and `oracle` has the
  * system's clock and random numbers.
  */
 const PURE: readonly string[] = [
-  'base',
-  'traces',
-  'merkle',
-  'ledger',
-  'kernel',
-  'authority',
-  'memory',
-  'agents/extraction',
+  ...['base', 'traces', 'merkle', 'ledger', 'kernel', 'authority', 'memory'].map(
+    (room) => `packages/assize/src/${room}/`,
+  ),
+  'packages/agents/src/agents/extraction/',
 ];
 
-/** The libraries that a folder may import. */
+/** The libraries of the first package, each with the only folders that import it. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
-  'runtime/inspect/bundle': ['fflate'],
-  schemas: [
-    'ajv',
-    'ajv/dist/2019.js',
-    'ajv/dist/2020.js',
-    'ajv/dist/refs/json-schema-draft-06.json',
-    'ajv-draft-04',
-    'ajv-formats',
-  ],
-  kernel: ['zod'],
-  effects: ['zod'],
-  'agents/extraction': ['zod'],
-  'stores/archive': ['aws4fetch'],
-  'stores/postgres': ['pg'],
-  'stores/sqlite': ['sqlite-vec'],
-  testing: ['vitest', 'fast-check', 'zod'],
-  tools: ['zod'],
-  'tools/browser': ['playwright-core', 'zod'],
-  'tools/mail': ['nodemailer/lib/mail-composer', 'nodemailer/lib/smtp-connection', 'zod'],
-  'integrations/cedar': ['@cedar-policy/cedar-wasm', '@cedar-policy/cedar-wasm/nodejs', 'zod'],
-  'integrations/ai': ['ai'],
-  'integrations/langchain': [
-    ...['langchain', '@langchain/core/messages', '@langchain/core/tools'],
-    ...['@langchain/langgraph', '@langchain/langgraph/prebuilt'],
-  ],
-  'integrations/openai-agents': ['@openai/agents', '@openai/agents/utils'],
-  'integrations/otel': ['@opentelemetry/api'],
-  domains: ['zod', 'assize', 'assize/unstable/domains/budget'],
-  'domains/gateway': ['zod', 'yaml'],
-  chat: ['zod'],
-  models: ['zod'],
-  architectures: ['zod'],
-  views: ['zod'],
-  conformance: ['zod'],
-  cells: ['yaml', 'zod'],
-  config: ['zod'],
-  mining: ['yaml'],
-  mcp: [
-    ...['@modelcontextprotocol/client', '@modelcontextprotocol/client/stdio'],
-    ...['@modelcontextprotocol/server', '@modelcontextprotocol/server/stdio'],
-  ],
-  'mcp/serve': ['zod'],
-  server: ['hono', 'hono/route', '@hono/node-server', 'jose', 'openid-client', 'zod'],
-  'server/hooks': ['unbash'],
-  cli: ['commander', 'picocolors', 'cli-table3', 'zod'],
-  'cli/commands/init': ['commander', 'jsonc-parser', 'smol-toml', 'yaml', 'zod'],
+  zod: ['kernel', 'effects', 'domains', 'views', 'config'],
+  fflate: ['runtime/inspect/bundle'],
+  aws4fetch: ['stores/archive'],
+  'sqlite-vec': ['stores/sqlite'],
+  '@assize/postgres': ['stores'],
 };
 
 export interface Violation {
@@ -153,28 +87,90 @@ export interface Violation {
   readonly why: string;
 }
 
-/** Every import of the sources that the layers do not allow. */
+interface Manifest {
+  readonly name: string;
+  readonly imports?: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+/** The packages of a repository, as their manifests declare them. */
+class Packages {
+  /** By folder. */
+  readonly #manifests: ReadonlyMap<string, Manifest>;
+
+  constructor(root: string) {
+    const folders = globSync('packages/*/package.json', { cwd: root }).map((file) => dirname(file));
+    this.#manifests = new Map(
+      folders.map((folder) => [folder, JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))]),
+    );
+  }
+
+  /** The folder of a package that a specifier names, or undefined for a library. */
+  folderOf(specifier: string): string | undefined {
+    const name = libraryOf(specifier);
+    return [...this.#manifests].find(([, manifest]) => manifest.name === name)?.[0];
+  }
+
+  /** Whether a package works without the other one: it loads that only where a user asks for it. */
+  isOptional(folder: string | undefined, specifier: string): boolean {
+    return this.#manifests.get(folder ?? '')?.peerDependenciesMeta?.[libraryOf(specifier)]?.optional === true;
+  }
+
+  needsOf(folder: string): readonly string[] {
+    const { dependencies = {}, peerDependencies = {} } = this.#manifests.get(folder)!;
+    return [...Object.keys(dependencies), ...Object.keys(peerDependencies)];
+  }
+
+  /** The file of this repository that a specifier names, or undefined for a library. */
+  targetOf(file: string, specifier: string): string | undefined {
+    if (specifier.startsWith('.')) return relative('/', resolve('/', dirname(file), specifier));
+    const own = packageFolder(file);
+    if (specifier.startsWith('#')) {
+      const path = own === undefined ? undefined : this.#manifests.get(own)?.imports?.[specifier];
+      return path === undefined ? undefined : join(own!, path);
+    }
+    const folder = this.folderOf(specifier);
+    if (folder === undefined || this.isOptional(own, specifier)) return undefined;
+    const { name, exports = {} } = this.#manifests.get(folder)!;
+    const subpath = `.${specifier.slice(name.length)}`;
+    const direct = exports[subpath];
+    if (direct !== undefined) return join(folder, direct);
+    for (const [pattern, path] of Object.entries(exports)) {
+      const [head = '', tail] = pattern.split('*');
+      if (tail === undefined || !subpath.startsWith(head) || !subpath.endsWith(tail)) continue;
+      return join(folder, path.replace('*', subpath.slice(head.length, subpath.length - tail.length)));
+    }
+    return undefined;
+  }
+}
+
+/** Every import of the sources that the reading order does not allow. */
 export function violations(root: string): Violation[] {
+  const packages = new Packages(root);
   return sourcesOf(root).flatMap((file) =>
     specifiers(readFileSync(join(root, file), 'utf8')).flatMap((specifier) => {
-      const why = judge(file, specifier);
+      const why = judge(packages, file, specifier);
       return why === undefined ? [] : [{ file, specifier, why }];
     }),
   );
 }
 
 /**
- * Every cycle of imports between the files of `src`, types included. A cycle is the list of files
- * that import each other.
+ * Every cycle of imports between the files of the packages, types included. A cycle is the list of
+ * files that import each other.
  */
 export function circles(root: string): string[][] {
-  const files = sourcesOf(root).filter((file) => file.startsWith('src/') && !file.endsWith('.test.ts'));
+  const packages = new Packages(root);
+  const files = sourcesOf(root).filter((file) => file.startsWith('packages/') && !file.endsWith('.test.ts'));
   const known = new Set(files);
   const imports = new Map(
     files.map((file) => [
       file,
       specifiers(readFileSync(join(root, file), 'utf8'))
-        .map((specifier) => targetOf(file, specifier))
+        .map((specifier) => packages.targetOf(file, specifier))
         .filter((target): target is string => target !== undefined && known.has(target)),
     ]),
   );
@@ -183,12 +179,10 @@ export function circles(root: string): string[][] {
 
 /** Paths relative to the root, in their order. */
 function sourcesOf(root: string): string[] {
-  return ['src', ...WORKSPACES].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.parentPath.includes('node_modules'))
-      .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-      .sort(),
-  );
+  return globSync(['packages/*/src/**/*.ts', ...WORKSPACES.map((folder) => `${folder}/**/*.ts`)], {
+    cwd: root,
+    exclude: (path) => path.includes('node_modules'),
+  }).sort();
 }
 
 /** Static and dynamic imports, types included. */
@@ -198,60 +192,84 @@ export function specifiers(source: string): string[] {
   return [...found].map((match) => match[1] as string);
 }
 
-/** The file of this repository that a specifier names, or undefined for a library. */
-function targetOf(file: string, specifier: string): string | undefined {
-  if (specifier.startsWith('.')) return relative('/', resolve('/', dirname(file), specifier));
-  return specifier.startsWith('#') ? `src/${specifier.slice(1)}/index.ts` : undefined;
-}
-
 function isTest(file: string): boolean {
-  return file.endsWith('.test.ts') || file.includes('/testing/');
+  return file.endsWith('.test.ts') || file.startsWith('packages/testing/') || file.includes('/testing/');
 }
 
-function judge(file: string, specifier: string): string | undefined {
+function judge(packages: Packages, file: string, specifier: string): string | undefined {
   const workspace = WORKSPACES.find((folder) => file.startsWith(`${folder}/`));
-  if (workspace !== undefined) return judgeWorkspace(file, workspace, specifier);
-  if (file.startsWith('src/public/'))
-    return specifier.startsWith('#') ? undefined : 'a subpath of the package exports floors by their # names';
-  return judgeFloor(file, specifier);
-}
-
-function judgeFloor(file: string, specifier: string): string | undefined {
-  const floor = /^src\/([^/]+)\//.exec(file)?.[1] ?? '';
-  const may = LAYERS[floor];
-  if (may === undefined) return `src/${floor} is in no layer; add it to scripts/layers.ts`;
-  const inTest = isTest(file);
-  if (specifier.startsWith('.')) {
-    const target = targetOf(file, specifier) as string;
-    if (inTest && /^(tests|src\/testing)\//.test(target)) return undefined;
-    if (!target.startsWith(`src/${floor}/`)) return 'import another folder by its # name';
-    return isApart(file, target) ? `${apartOf(file)} imports no folder beside it` : undefined;
-  }
-  if (specifier.startsWith('#')) {
-    const target = (specifier.slice(1).split('/') as [string])[0];
-    const allowed = inTest ? Object.keys(LAYERS) : may;
-    return allowed.includes(target) ? undefined : `src/${floor} may import ${may.join(', ') || 'no other folder'}`;
-  }
-  if (inTest) return undefined;
+  if (workspace !== undefined) return judgeWorkspace(packages, file, workspace, specifier);
+  const folder = packageFolder(file)!;
+  if (specifier.startsWith('.') || specifier.startsWith('#')) return judgeInside(packages, file, specifier);
+  if (isTest(file)) return undefined;
   if (specifier.startsWith('node:'))
-    return PURE.some((folder) => file.startsWith(`src/${folder}/`))
-      ? `src/${floor} is pure: it imports no module of Node`
+    return PURE.some((pure) => file.startsWith(pure))
+      ? `${roomOf(file)} is pure: it imports no module of Node`
       : undefined;
-  const allowed = Object.entries(LIBRARIES).flatMap(([folder, names]) =>
-    file.startsWith(`src/${folder}/`) ? names : [],
-  );
-  return allowed.includes(specifier)
+  const library = libraryOf(specifier);
+  if (packages.folderOf(specifier) !== folder && !packages.needsOf(folder).includes(library))
+    return `${folder}/package.json does not name ${library}`;
+  const order = Object.keys(PACKAGES).map((name) => `packages/${name}`);
+  const other = packages.folderOf(specifier);
+  if (other !== undefined && !packages.isOptional(folder, specifier))
+    return order.indexOf(other) <= order.indexOf(folder) ? undefined : `${other} stands after ${folder}`;
+  const only = folder === order[0] ? (LIBRARIES[library] ?? []) : undefined;
+  return only === undefined || only.some((each) => file.startsWith(`${folder}/src/${each}/`))
     ? undefined
-    : `src/${floor} depends on no library but ${allowed.join(', ') || 'none'}`;
+    : `only ${only.join(', ') || 'no folder'} of ${folder} imports ${library}`;
 }
 
-function judgeWorkspace(file: string, workspace: string, specifier: string): string | undefined {
+/** Imports of a package's own files. */
+function judgeInside(packages: Packages, file: string, specifier: string): string | undefined {
+  const folder = packageFolder(file)!;
+  const target = packages.targetOf(file, specifier);
+  if (target === undefined) return `${folder}/package.json has no import ${specifier}`;
+  if (isTest(file) && target.startsWith('tests/')) return undefined;
+  if (!target.startsWith(`${folder}/`)) return 'import another package by its name';
+  const rooms = PACKAGES[folder.slice('packages/'.length)];
+  if (rooms === undefined) return `${folder} is not in the reading order; add it to scripts/layers.ts`;
+  const [room, other] = [roomOf(file), roomOf(target)];
+  const may = rooms[room];
+  if (room === other || other === 'index.ts')
+    return isApart(file, target) ? `${apartOf(file)} imports no folder beside it` : undefined;
+  // Files outside of the rooms belong to the package as a whole.
+  if (may === undefined && rooms[other] === undefined) return undefined;
+  if (
+    may !== undefined &&
+    rooms[other] !== undefined &&
+    specifier.startsWith('.') &&
+    !isTest(file) &&
+    room !== 'public'
+  )
+    return 'import another room by its # name';
+  return isTest(file) || may === undefined || may.includes(other) || rooms[other] === undefined
+    ? undefined
+    : `${room} may import ${may.join(', ') || 'no other room'}`;
+}
+
+function judgeWorkspace(packages: Packages, file: string, workspace: string, specifier: string): string | undefined {
   if (specifier.startsWith('#')) return `${workspace} imports packages, as assize/internal/…`;
   if (!specifier.startsWith('.')) return undefined;
-  const target = targetOf(file, specifier) as string;
+  const target = packages.targetOf(file, specifier) as string;
   if (isTest(file) && target.startsWith('tests/')) return undefined;
   if (!target.startsWith(`${workspace}/`)) return `${workspace} imports packages and its own files`;
   return isApart(file, target) ? `${apartOf(file)} imports no folder beside it` : undefined;
+}
+
+function packageFolder(file: string): string | undefined {
+  return /^packages\/[^/]+/.exec(file)?.[0];
+}
+
+/** The folder of `src` that a file of a package is in, or its own name. */
+function roomOf(file: string): string {
+  return /^packages\/[^/]+\/src\/([^/]+)/.exec(file)?.[1] ?? '';
+}
+
+function libraryOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
 }
 
 /** The subfolder that stands alone and that the file is in. */
@@ -264,7 +282,7 @@ function apartOf(file: string): string | undefined {
 
 function isApart(file: string, target: string): boolean {
   const own = apartOf(file);
-  return own !== undefined && ![own, ...SHARED].some((folder) => target.startsWith(`${folder}/`));
+  return own !== undefined && !target.startsWith(`${own}/`);
 }
 
 /** Tarjan's algorithm: the sets of files of which each reaches each other. */

@@ -1,26 +1,24 @@
 /**
  * Releases the version of package.json: `node scripts/release.ts` checks everything, builds, and
  * prints the actions of a release; `--publish` performs them. A release is the annotated tag
- * `vX.Y.Z` and `npm publish --provenance` from dist/. Provenance needs a CI job with an identity
- * token; .github/workflows/release.yml is such a job.
+ * `vX.Y.Z` and `npm publish --provenance` of each package in dist/. Provenance needs a CI job with
+ * an identity token; .github/workflows/release.yml is such a job.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { PACKAGES } from './layers.ts';
 
 const root = process.cwd();
 const dist = join(root, 'dist');
 
-/** Files that the published package has to have. */
+/** Files that the published packages have to have. */
 const WANTED = [
-  'package.json',
-  'LICENSE',
-  'README.md',
-  'CHANGELOG.md',
-  'bin/assize.js',
-  'src/public/index.js',
-  'src/public/index.d.ts',
+  ...['LICENSE', 'README.md', 'CHANGELOG.md', 'bin/assize.js', 'src/public/index.js', 'src/public/index.d.ts'].map(
+    (name) => `assize/${name}`,
+  ),
+  ...['cli/bin/assize.js', 'cli/src/main.js', 'console/index.html'],
 ];
 
 const { values } = parseArgs({
@@ -39,22 +37,27 @@ const missing = packageProblems();
 if (missing.length > 0) fail(missing);
 
 const tagging = ['tag', '--annotate', tag, '--message', `Assize ${version}`];
+/** Each after the packages that it needs. */
+const packages = ['console', ...Object.keys(PACKAGES)];
 const publishing = ['publish', '--provenance', '--access', 'public'];
 
 if (values.publish) {
   run('git', tagging, root);
-  try {
-    run('npm', publishing, dist);
-  } catch (error) {
-    // A tag names a published version, so a version that was not published gets none.
-    run('git', ['tag', '--delete', tag], root);
-    throw error;
+  for (const [n, folder] of packages.entries()) {
+    try {
+      run('npm', publishing, join(dist, folder));
+    } catch (error) {
+      // A tag names a published version, so a version that was not published gets none.
+      if (n === 0) run('git', ['tag', '--delete', tag], root);
+      else console.error(`release: not published yet: ${packages.slice(n).join(', ')}. Publish them from dist/.`);
+      throw error;
+    }
   }
   console.log(`Released ${version}. Push the tag: git push origin ${tag}`);
 } else {
   console.log(`Release ${version}: every check passes. The release would run:`);
   console.log(`  (in .) git ${tagging.map(quoted).join(' ')}`);
-  console.log(`  (in dist) npm ${publishing.join(' ')}`);
+  for (const folder of packages) console.log(`  (in dist/${folder}) npm ${publishing.join(' ')}`);
   console.log('Nothing was tagged or published. To release, run: npm run release -- --publish');
 }
 
@@ -82,18 +85,26 @@ function changelogProblems(): string[] {
 }
 
 /**
- * Checks the build, which is the published package: the files exist, the version matches, and no
+ * Checks the build, which is the published packages: the files exist, the versions match, and no
  * source or test is among them.
  */
 function packageProblems(): string[] {
-  const built = readManifest(dist);
   return [
+    ...packages.flatMap(manifestProblems),
     ...WANTED.filter((name) => !existsSync(join(dist, name))).map((name) => `dist/${name} is missing. Mend the build.`),
-    ...(built.version === version ? [] : [`dist/ has version ${built.version}, not ${version}. Mend the build.`]),
-    ...(built.private === true ? ['dist/package.json is private, so npm would not publish it. Mend the build.'] : []),
-    ...globSync('{bin,src,domains}/**/*.ts', { cwd: dist })
+    ...globSync('*/{bin,src}/**/*.ts', { cwd: dist })
       .filter((name) => !name.endsWith('.d.ts') || name.endsWith('.test.d.ts'))
       .map((name) => `dist/${name} is a source or a test. Mend the build.`),
+  ];
+}
+
+function manifestProblems(folder: string): string[] {
+  const built = readManifest(join(dist, folder));
+  return [
+    ...(built.version === version
+      ? []
+      : [`dist/${folder} has version ${built.version}, not ${version}. Mend the build.`]),
+    ...(built.private === true ? [`dist/${folder} is private, so npm would not publish it. Mend the build.`] : []),
   ];
 }
 

@@ -2,7 +2,7 @@
  * A walk over the life of one reservation (seed 000 §2.3). The test checks it against this file's
  * reading of policy.md, without the domain's code.
  */
-import { canonicalize } from 'assize/internal/canon';
+
 import {
   domainWithout,
   type LifeCycle,
@@ -10,6 +10,7 @@ import {
   type LifeCycleStep,
   walkLifeCycle,
 } from '@assize/testing';
+import { canonicalize } from 'assize/internal/canon';
 import { describe, expect, test } from 'vitest';
 import { airline } from './index.ts';
 import type { AirlineState, Cabin } from './schema.ts';

@@ -1,5 +1,12 @@
+import {
+  type Agent,
+  runAgents,
+  type SampleResult,
+  type Simulation,
+  simulate,
+  type VariantResult,
+} from '@assize/agents';
 import { Assize, createOracle, generateKeys, issueWrit, openStore } from 'assize';
-import { type Agent, runAgents, type SampleResult, type Simulation, simulate, type VariantResult } from '@assize/agents';
 import type { Json } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
 import { declareTool, type Tool } from 'assize/internal/effects';

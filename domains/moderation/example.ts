@@ -2,8 +2,9 @@
  * A story of one account, on a real ledger in memory: `npx node domains/moderation/example.ts`
  * prints it.
  */
-import { Assize, generateKeys, issueWrit, openStore, type Ruling } from 'assize';
+
 import { Replayer, verifyTrajectory } from '@assize/audit';
+import { Assize, generateKeys, issueWrit, openStore, type Ruling } from 'assize';
 import { type ModerationState, moderation } from './index.ts';
 import { daysAfter } from './time.ts';
 

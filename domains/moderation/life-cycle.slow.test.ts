@@ -2,7 +2,7 @@
  * A walk over the life of a case (seed 000 §2.3). The test checks it against this file's reading of
  * the policy, without the domain's code.
  */
-import type { Json } from 'assize/internal/base';
+
 import {
   domainWithout,
   type LifeCycle,
@@ -10,6 +10,7 @@ import {
   type LifeCycleStep,
   walkLifeCycle,
 } from '@assize/testing';
+import type { Json } from 'assize/internal/base';
 import { describe, expect, test } from 'vitest';
 import { someFinds } from '../../tests/support/models/some-finds.ts';
 import { someOf } from '../../tests/support/some-of.ts';

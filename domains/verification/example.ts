@@ -2,8 +2,9 @@
  * A story of one finding, on a real ledger in memory: `npx node domains/verification/example.ts`
  * prints it.
  */
-import { Assize, generateKeys, issueWrit, openStore, type Ruling } from 'assize';
+
 import { Replayer, verifyTrajectory } from '@assize/audit';
+import { Assize, generateKeys, issueWrit, openStore, type Ruling } from 'assize';
 import { contentHash } from 'assize/internal/canon';
 import { verification, verificationInitial } from './index.ts';
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import type { Domain } from 'assize';
-import { toPointer } from 'assize/internal/canon';
 import { CliError } from '@assize/cli/internal/errors.ts';
 import { checked, readJson, readLines } from '@assize/cli/internal/files/input-file.ts';
 import { positive, withSharedOptions } from '@assize/cli/internal/files/options.ts';
 import { inSession } from '@assize/cli/internal/store/session.ts';
 import type { Output } from '@assize/cli/internal/terminal/output.ts';
 import { bold, dim, green, line, red, type Value, yellow } from '@assize/cli/internal/terminal/printable.ts';
+import type { Domain } from 'assize';
+import { toPointer } from 'assize/internal/canon';
 import {
   type AdjudicationReport,
   adjudicateRecorded,

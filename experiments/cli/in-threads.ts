@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { AssizeError } from 'assize';
 import type { Session } from '@assize/cli/internal/store/session.ts';
+import { AssizeError } from 'assize';
 import type { Experiment, Running } from '../effects/index.ts';
 import type { Table } from '../tables/index.ts';
 import { runExperiment } from './experiments.ts';

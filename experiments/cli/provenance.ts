@@ -1,7 +1,7 @@
-import { isAssizeError } from 'assize/internal/base';
 import { CliError, EXIT } from '@assize/cli/internal/errors.ts';
 import { inSession, type StorelessOptions } from '@assize/cli/internal/store/session.ts';
 import { line } from '@assize/cli/internal/terminal/printable.ts';
+import { isAssizeError } from 'assize/internal/base';
 import { Polynomial } from 'assize/internal/memory/provenance';
 import { type Command, Option } from 'commander';
 import { BOOLEAN, type Carrier, MULTIDEGREE, MULTILINEAR, recoverByShift } from '../memory/provenance/index.ts';

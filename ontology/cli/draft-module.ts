@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { isInstance, unlessAborted } from 'assize/internal/base';
-import { hashText } from 'assize/internal/canon';
 import { CliError, EXIT, type ExitCode } from '@assize/cli/internal/errors.ts';
 import { makeFolder } from '@assize/cli/internal/files/folders.ts';
 import { readText } from '@assize/cli/internal/files/input-file.ts';
@@ -10,6 +8,8 @@ import type { Session } from '@assize/cli/internal/store/session.ts';
 import { Interrupted } from '@assize/cli/internal/terminal/interrupt.ts';
 import type { Output } from '@assize/cli/internal/terminal/output.ts';
 import { green, line, type Printable, red, yellow } from '@assize/cli/internal/terminal/printable.ts';
+import { isInstance, unlessAborted } from 'assize/internal/base';
+import { hashText } from 'assize/internal/canon';
 import { counted } from 'assize/internal/views';
 import { requireShortReference } from '../drafting/reference.ts';
 import type { DraftFinding, DraftRound, Ontology } from '../index.ts';

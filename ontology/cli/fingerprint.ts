@@ -1,4 +1,3 @@
-import type { Domain } from 'assize';
 import { CliError, EXIT } from '@assize/cli/internal/errors.ts';
 import { checked, readJson } from '@assize/cli/internal/files/input-file.ts';
 import { count, positive, withSharedOptions } from '@assize/cli/internal/files/options.ts';
@@ -6,6 +5,7 @@ import { inSession } from '@assize/cli/internal/store/session.ts';
 import type { Output } from '@assize/cli/internal/terminal/output.ts';
 import { bold, dim, green, line, type Printable, yellow } from '@assize/cli/internal/terminal/printable.ts';
 import { shortJson } from '@assize/cli/internal/terminal/short-json.ts';
+import type { Domain } from 'assize';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Fingerprint, Ontology, SkewProposal, SkewSearch, SkewWitness, Verdict } from '../index.ts';

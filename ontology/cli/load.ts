@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Domain, isAssizeError } from 'assize';
 import { CliError } from '@assize/cli/internal/errors.ts';
 import { readText } from '@assize/cli/internal/files/input-file.ts';
 import { domainsNamed, loadDomains } from '@assize/cli/internal/store/domains.ts';
+import { type Domain, isAssizeError } from 'assize';
 import type { Ontology } from '../index.ts';
 
 /** Locations of a domain's ontology: the published package, or the package with more domains. */

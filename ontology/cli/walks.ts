@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Domain } from 'assize';
-import { isInstant } from 'assize/internal/canon';
 import { CliError } from '@assize/cli/internal/errors.ts';
 import { checked, readJson } from '@assize/cli/internal/files/input-file.ts';
 import { loadDomains } from '@assize/cli/internal/store/domains.ts';
+import type { Domain } from 'assize';
+import { isInstant } from 'assize/internal/canon';
 import { z } from 'zod';
 import type { HappyPath, Ontology, Walk } from '../index.ts';
 import { isShippedName, loadDomain } from './load.ts';

@@ -1,8 +1,8 @@
+import type { LifeCycleProposal } from '@assize/testing';
+import { stepsFrom } from '@assize/testing/internal/life-cycle.ts';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, type Instant, WORLD_LIMITS } from 'assize/internal/canon';
 import { type Domain, firstFinding, initialState } from 'assize/internal/kernel';
-import { stepsFrom } from '@assize/testing/internal/life-cycle.ts';
-import type { LifeCycleProposal } from '@assize/testing';
 import { proposalsOf } from '../drawn-proposals.ts';
 import { OntologyError } from '../errors.ts';
 

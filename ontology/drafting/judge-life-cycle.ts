@@ -1,6 +1,6 @@
+import { type LifeCycleStep, type LifeCycleWalk, walkLifeCycle } from '@assize/testing';
 import { type Json, thrownText } from 'assize/internal/base';
 import { type Domain, initialState } from 'assize/internal/kernel';
-import { type LifeCycleStep, type LifeCycleWalk, walkLifeCycle } from '@assize/testing';
 import { proposalsOf } from '../drawn-proposals.ts';
 import type { Ontology, ProcessClass } from '../ontology.ts';
 import type { DraftFinding } from './finding.ts';

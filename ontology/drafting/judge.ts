@@ -1,6 +1,6 @@
+import { checkDomain } from '@assize/testing';
 import { errorMessage, type Json } from 'assize/internal/base';
 import { type Domain, detectionVector, firstFinding, stateFault } from 'assize/internal/kernel';
-import { checkDomain } from '@assize/testing';
 import { compare } from '../compare.ts';
 import type { Ontology } from '../ontology.ts';
 import { type DraftFinding, errorsIn } from './finding.ts';

@@ -2,10 +2,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { walkLifeCycle } from '@assize/testing';
 import { createAssize } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
 import { openStore } from 'assize/internal/stores';
-import { walkLifeCycle } from '@assize/testing';
 import { budget } from 'assize/unstable/domains/budget';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LIBRARY } from '../../tests/support/process/guide-files.ts';

@@ -38,7 +38,7 @@ const workspace = realpathSync(join(import.meta.dirname, '..'));
 const root = realpathSync(join(workspace, '..'));
 /** The code that a trial loads. It can read nothing else. */
 const READABLE: readonly string[] = [
-  ...['src', 'node_modules'].map((folder) => join(root, folder, '*')),
+  ...['packages', 'node_modules'].map((folder) => join(root, folder, '*')),
   join(root, 'package.json'),
   join(workspace, '*'),
 ];

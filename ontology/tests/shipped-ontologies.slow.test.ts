@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Domain } from 'assize';
 import { detectionVector } from '@assize/testing';
+import type { Domain } from 'assize';
 import {
   check,
   compare,

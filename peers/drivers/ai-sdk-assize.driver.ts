@@ -1,6 +1,7 @@
 /** The AI SDK with `assizeTools`, `assizeApproval` and `assizeAnswers`. */
-import { serveDriver } from '@assize/testing/conformance';
+
 import { assizeAnswers, assizeApproval, assizeTools } from '@assize/ai-sdk';
+import { serveDriver } from '@assize/testing/conformance';
 import { AI_SDK_VERSIONS, aiSdkHandlers } from './support/ai-sdk.ts';
 import { gateFor } from './support/gate.ts';
 import { hookOr } from './support/hook.ts';

@@ -1,8 +1,9 @@
 /** DBOS with `once` in the place of the message of a person and of the step. */
-import { DBOS } from '@dbos-inc/dbos-sdk';
+
+import { dbosOnce } from '@assize/engines';
 import type { HeldCall } from '@assize/gate';
 import { serveDriver } from '@assize/testing/conformance';
-import { dbosOnce } from '@assize/engines';
+import { DBOS } from '@dbos-inc/dbos-sdk';
 import { DBOS_VERSIONS, dbosHandlers } from './support/dbos.ts';
 import { gateFor } from './support/gate.ts';
 import { versionsOf } from './support/versions.ts';

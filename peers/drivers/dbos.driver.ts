@@ -2,8 +2,9 @@
  * DBOS as its documentation says: a workflow waits for a message of a person in `DBOS.recv`, and
  * makes the call in a step.
  */
-import { DBOS } from '@dbos-inc/dbos-sdk';
+
 import { type PersonAnswer, serveDriver, type WaitingCall } from '@assize/testing/conformance';
+import { DBOS } from '@dbos-inc/dbos-sdk';
 import { DBOS_VERSIONS, dbosHandlers, OVER } from './support/dbos.ts';
 
 /** Longer than a scenario. */

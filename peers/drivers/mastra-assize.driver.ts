@@ -1,7 +1,7 @@
 /** Mastra with `gatedTools` in the place of `requireApproval`. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { serveDriver } from '@assize/testing/conformance';
 import { type AssizeSuspension, gatedTools } from '@assize/mastra';
+import { serveDriver } from '@assize/testing/conformance';
 import { gateFor } from './support/gate.ts';
 import { hookOr } from './support/hook.ts';
 import { MASTRA_VERSIONS, mastraHandlers, NO_FORK } from './support/mastra.ts';

@@ -1,7 +1,8 @@
 /** The OpenAI Agents SDK with `gatedTools` in the place of its own approvals. */
-import { RunContext, RunState } from '@openai/agents';
-import { serveDriver } from '@assize/testing/conformance';
+
 import { gatedTools, heldCalls } from '@assize/openai-agents';
+import { serveDriver } from '@assize/testing/conformance';
+import { RunContext, RunState } from '@openai/agents';
 import { gateFor } from './support/gate.ts';
 import { hookOr } from './support/hook.ts';
 import { OPENAI_AGENTS_VERSIONS, openAIAgentsHandlers } from './support/openai-agents.ts';

@@ -2,8 +2,9 @@
  * The OpenAI Agents SDK as its guide to people in the loop says: `needsApproval`, and the state of the
  * run in a file, from which it is restored, answered and run. The file has the newest state.
  */
-import { RunState } from '@openai/agents';
+
 import { serveDriver } from '@assize/testing/conformance';
+import { RunState } from '@openai/agents';
 import { hookOr } from './support/hook.ts';
 import { interruptionsOf, OPENAI_AGENTS_VERSIONS, openAIAgentsHandlers } from './support/openai-agents.ts';
 

@@ -1,8 +1,9 @@
 /** Restate with `once` in the place of the awakeable and of `ctx.run`. */
-import * as restate from '@restatedev/restate-sdk';
+
+import { restateOnce } from '@assize/engines';
 import type { HeldCall } from '@assize/gate';
 import { serveDriver } from '@assize/testing/conformance';
-import { restateOnce } from '@assize/engines';
+import * as restate from '@restatedev/restate-sdk';
 import { gateFor } from './support/gate.ts';
 import { JsonFiles } from './support/json-file.ts';
 import { RESTATE_VERSIONS, type RunCall, restateHandlers } from './support/restate.ts';

@@ -3,8 +3,8 @@
  * call in `ctx.run`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as restate from '@restatedev/restate-sdk';
 import { type PersonAnswer, serveDriver, type WaitingCall } from '@assize/testing/conformance';
+import * as restate from '@restatedev/restate-sdk';
 import { JsonFiles } from './support/json-file.ts';
 import { RESTATE_VERSIONS, type RunCall, restateHandlers } from './support/restate.ts';
 

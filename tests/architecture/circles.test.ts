@@ -11,6 +11,9 @@ function circlesOf(files: Readonly<Record<string, string>>): string[][] {
   const folder = mkdtempSync(join(tmpdir(), 'assize-circles-'));
   try {
     for (const workspace of WORKSPACES) mkdirSync(join(folder, workspace));
+    mkdirSync(join(folder, 'packages/assize'), { recursive: true });
+    const imports = { '#base': './src/base/index.ts', '#canon': './src/canon/index.ts' };
+    writeFileSync(join(folder, 'packages/assize/package.json'), JSON.stringify({ name: 'assize', imports }));
     for (const [path, source] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), source);
@@ -34,7 +37,14 @@ test('a circle through a type import, a re-export and a # name is found', () => 
     'packages/assize/src/kernel/index.ts': "export const kernel = () => import('./alone.ts');",
     'packages/assize/src/kernel/alone.ts': "import { a } from '#canon';\nexport const alone = a;",
   };
-  expect(circlesOf(files)).toEqual([['packages/assize/src/base/b.ts', 'packages/assize/src/base/index.ts', 'packages/assize/src/canon/a.ts', 'packages/assize/src/canon/index.ts']]);
+  expect(circlesOf(files)).toEqual([
+    [
+      'packages/assize/src/base/b.ts',
+      'packages/assize/src/base/index.ts',
+      'packages/assize/src/canon/a.ts',
+      'packages/assize/src/canon/index.ts',
+    ],
+  ]);
   expect(circlesOf({ ...files, 'packages/assize/src/base/b.ts': 'export type B = number;' })).toEqual([]);
 });
 

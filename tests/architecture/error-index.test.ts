@@ -22,7 +22,7 @@ test('every code has a row per class and two sentences of at most 25 words', () 
 });
 
 test('every class of errors in the sources is listed', () => {
-  const texts = globSync('src/**/*.ts', { cwd: root })
+  const texts = globSync('packages/*/src/**/*.ts', { cwd: root })
     .filter((file) => !file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(root, file), 'utf8'));
   const declared = texts.flatMap((text) =>

@@ -45,7 +45,9 @@ test('the tables of kernel, ledger, runtime and server are found', () => {
     ['packages/assize/src/runtime/', true],
     ['packages/server/src/', true],
   ]);
-  expect(tables('folders of').map(({ folders }) => folders)).toEqual([['packages/assize/src/stores/sqlite/', 'packages/postgres/src/']]);
+  expect(tables('folders of').map(({ folders }) => folders)).toEqual([
+    ['packages/assize/src/stores/sqlite/', 'packages/postgres/src/'],
+  ]);
 });
 
 test.each([...tables('folder of'), ...tables('folders of')])('the rows of $folders name files that exist', (table) => {

@@ -7,14 +7,14 @@ const root = join(import.meta.dirname, '../..');
 const pages = [
   ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
   ...globSync('docs/**/*.md', { cwd: root }),
-  ...globSync('{domains,experiments,ontology,examples,src}/**/*.md', { cwd: root }),
+  ...globSync('{domains,experiments,ontology,examples,packages}/**/*.md', { cwd: root }),
 ].filter((page) => !page.includes('node_modules'));
 
 /** Folders of the repository, as a path in a page starts. */
 const PATH =
-  /^(?:src|console|tests|domains|experiments|ontology|examples|scripts|bench|verifiers|clients|docs|\.ci)\/[\w./-]+$/;
+  /^(?:packages|console|tests|domains|experiments|ontology|examples|scripts|bench|verifiers|clients|docs|\.ci)\/[\w./-]+$/;
 
-/** Paths that pages of docs/design and docs/reference give from `src/` on. */
+/** Paths that pages of docs/design and docs/reference give from `packages/assize/src/` on. */
 const SHORT = /^(?:runtime|ledger|kernel|effects|memory|stores|canon|oracle|agents|authority|merkle)\/[\w./-]+\.ts$/;
 
 /** Folders that a reader of a guide makes. */
@@ -28,7 +28,7 @@ function pathsIn(text: string): string[] {
   const prose = text.replace(/^ *```[\s\S]*?^ *```$/gm, '');
   return [...prose.matchAll(/`([^`\s]+)`/g)]
     .map(([, code = '']) => code)
-    .map((code) => (SHORT.test(code) ? `src/${code}` : code))
+    .map((code) => (SHORT.test(code) ? `packages/assize/src/${code}` : code))
     .filter((code) => PATH.test(code) && !/[A-Z]{3,}(?!\.md)|NNN/.test(code) && !OF_READERS.includes(code));
 }
 

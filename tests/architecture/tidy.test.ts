@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
@@ -7,51 +7,51 @@ const root = join(import.meta.dirname, '../..');
 /** Patterns that must not be in a source, with their replacement. */
 const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: string }[] = [
   {
-    where: /^src\/(canon|ledger|authority|kernel|memory|runtime|stores)\//,
+    where: /^packages\/assize\/src\/(canon|ledger|authority|kernel|memory|runtime|stores)\//,
     what: /\bDate\.now\(|\bnew Date\(\)/,
     instead: 'time comes from a Clock (oracle/clock.ts)',
   },
   {
-    where: /^src\/(ledger|authority|kernel|memory|runtime|stores)\//,
+    where: /^packages\/assize\/src\/(ledger|authority|kernel|memory|runtime|stores)\//,
     what: /\bMath\.random\(|\brandomBytes\(|\brandomUUID\(/,
     instead: 'chance comes from a Random (oracle/random.ts)',
   },
   {
-    where: /^(src|ontology|experiments)\/(?!cli\/)/,
+    where: /^(packages|ontology|experiments)\/(?!cli\/)/,
     // An example is a program, and prints. The configuration has one place that reads variables,
     // the drivers of conformance inherit them, and the keys of an object store are nowhere else.
-    not: /\/example\.ts$|^src\/config\/environment\.ts$|^src\/stores\/archive\/s3-environment\.ts$|^src\/conformance\/child-environment\.ts$/,
+    not: /\/example\.ts$|^packages\/assize\/src\/config\/environment\.ts$|^packages\/assize\/src\/stores\/archive\/s3-environment\.ts$|^packages\/testing\/src\/conformance\/child-environment\.ts$/,
     what: /\bprocess\.env\b|\bconsole\.(log|error|warn)\(/,
     instead: 'settings are arguments; only the CLI talks',
   },
   {
-    where: /^(src|domains|ontology|experiments|bench|scripts)\//,
+    where: /^(packages|domains|ontology|experiments|bench|scripts)\//,
     what: /catch\s*(\([a-z_]*\))?\s*\{\s*\}/i,
     instead: 'handle the error, or let it pass',
   },
   {
-    where: /^(src|domains|ontology|experiments|bench|scripts|tests)\//,
+    where: /^(packages|domains|ontology|experiments|bench|scripts|tests)\//,
     not: /tidy\.test\.ts$/,
     what: /\b(TODO|FIXME|XXX|HACK)\b/,
     instead: 'do it, or say in an issue what is missing',
   },
   {
-    where: /^(src|domains|ontology|experiments|bench|tests)\//,
+    where: /^(packages|domains|ontology|experiments|bench|tests)\//,
     not: /tidy\.test\.ts$/,
     what: /\b(it|test|describe)\.(only|todo)\b/,
     instead: 'run all tests',
   },
   {
-    where: /^src\//,
+    where: /^packages\//,
     // The work of these calls no store, or handles its own failure.
     not: /\/(recurring|follow|engines|shared-coordinator|root-watch|log-tail|stuck-index|watchdog|event-stream|await-decision|http-server|stdio-end|http-end)\.ts$/,
     what: /\bsetInterval\(/,
     instead: 'a Recurring (server/recurring.ts) handles the failure of its work',
   },
-  { where: /^(src|ontology|experiments)\//, what: /export \* from/, instead: 'name what a folder shows' },
+  { where: /^(packages|ontology|experiments)\//, what: /export \* from/, instead: 'name what a folder shows' },
 ];
 
-const files = ['src', 'domains', 'ontology', 'experiments', 'bench', 'scripts', 'tests'].flatMap((folder) =>
+const files = ['packages', 'domains', 'ontology', 'experiments', 'bench', 'scripts', 'tests'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => relative(root, join(entry.parentPath, entry.name))),
@@ -76,10 +76,13 @@ test('every layer starts with a comment on its guarantees and exclusions', () =>
     readdirSync(join(root, path), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => join(path, name));
-  const parents = ['src/domains', 'src/integrations', 'packages/tools/src'];
-  const floors = folders('src').filter((path) => !['packages/cli/src', 'packages/testing/src', ...parents].includes(path));
+  const floors = globSync(['packages/{assize,agents,gate,audit,tools}/src/*/index.ts', 'packages/*/src/index.ts'], {
+    cwd: root,
+  })
+    .map((file) => dirname(file))
+    .filter((path) => !/^packages\/(cli|testing)\//.test(path));
   const experiments = ['effects', 'memory', 'memory/schedules', 'tables'].map((name) => join('experiments', name));
-  for (const path of [...floors, ...parents.flatMap(folders), 'domains', 'ontology', ...experiments]) {
+  for (const path of [...floors, ...folders('packages/assize/src/domains'), 'domains', 'ontology', ...experiments]) {
     expect(readFileSync(join(root, path, 'index.ts'), 'utf8'), path).toMatch(/^(\/\*\*|\/\/)/);
   }
 });

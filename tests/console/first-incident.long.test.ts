@@ -26,7 +26,10 @@ withConsole(({ blank, openOffline }) => {
     await decideAsInTheFirstMorning();
     // `npx assize` of a clone.
     const npx = join(tour.folder, 'npx');
-    writeFileSync(npx, `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`);
+    writeFileSync(
+      npx,
+      `#!/bin/sh\nshift\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`,
+    );
     chmodSync(npx, 0o755);
     terminal = startTerminal(tour.folder, `${tour.folder}:${process.env['PATH']}`);
   });

@@ -5,7 +5,12 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { CommitPayload, EntryRow } from '#ledger';
 import { verifyStore } from '#runtime';
 import { openSqlite, type Store } from '#stores';
-import { type FaultSchedule, type StoreCall, type StoreFault, seededFaults } from '../../packages/testing/src/faults.ts';
+import {
+  type FaultSchedule,
+  type StoreCall,
+  type StoreFault,
+  seededFaults,
+} from '../../packages/testing/src/faults.ts';
 import { faultyStore } from '../../packages/testing/src/faulty-store.ts';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { LastingMemory } from '../support/ledger/lasting-memory.ts';

@@ -9,7 +9,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client } from 'pg';
 import { z } from 'zod';
 import { openStore } from '#stores';
-import { type SqlConnection, type SqlDatabase, type SqlRow, sqlReader, sqlTool } from '../../packages/tools/src/sql/index.ts';
+import {
+  type SqlConnection,
+  type SqlDatabase,
+  type SqlRow,
+  sqlReader,
+  sqlTool,
+} from '../../packages/tools/src/sql/index.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { tally } from '../support/tools/effect-sink.ts';
 import { ACCOUNTS, AT_ONCE, amountOf, BANKER, orderName, type ProcessLine } from './staged-sql-orders.ts';

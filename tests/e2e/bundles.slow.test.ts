@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { expect, onTestFinished, test } from 'vitest';
 import { withBuiltThreads } from '../../scripts/built-threads.ts';
-import { builtPackage } from '../support/built.ts';
+import { builtPackages } from '../support/built.ts';
 
 // A program bundled with the package works outside of any folder with packages, with the files of
 // its threads beside it and without them.
@@ -42,9 +42,9 @@ test.each<[string, 'esm' | 'cjs', Record<string, string>, number]>([
 });
 
 test('the package names the files of its threads by literals that exist', () => {
-  const built = builtPackage();
+  const built = builtPackages();
   for (const [name, file] of Object.entries(THREADS)) {
-    const worker = join(built, file.replace(/\.ts$/, '.js'));
+    const worker = join(built, file.replace(/^packages\//, '').replace(/\.ts$/, '.js'));
     const starter = readFileSync(
       worker.replace('-worker.js', '.js').replace('checkpointer-worker', 'checkpointer'),
       'utf8',

@@ -90,7 +90,8 @@ beforeAll(() => {
   copyClone(own);
   project = join(folder, 'project');
   mkdirSync(join(project, 'node_modules'), { recursive: true });
-  symlinkSync(own, join(project, 'node_modules/assize'));
+  for (const name of ['assize', '@assize'])
+    symlinkSync(join(own, 'node_modules', name), join(project, 'node_modules', name));
   symlinkSync(realpathSync(join(root, 'node_modules/zod')), join(project, 'node_modules/zod'));
   for (const [name, text] of [
     ['package.json', '{"type":"module"}'],
@@ -125,7 +126,9 @@ test('every command refuses a domain or tools of another copy, writes nothing', 
       const { code, err } = await assize(root, ...command);
       const what = command.includes('--tools') ? 'The tool look' : 'The domain till';
       expect([code, err]).toEqual([2, expect.stringContaining(`${what} was not created by this copy`)]);
-      expect(err).toContain(`at file://${root}, but by the one at file://${own}, and mixed copies could skip rules`);
+      expect(err).toContain(
+        `at file://${root}/packages/assize, but by the one at file://${own}/packages/assize, and mixed copies`,
+      );
       expect(err).toContain('npx assize');
     }),
   );

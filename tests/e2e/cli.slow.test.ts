@@ -247,7 +247,10 @@ describe('the command line', () => {
   });
 
   test('the bin of a clone runs it', async () => {
-    const child = spawn(process.execPath, [join(root, 'bin/assize.js'), 'log'], { cwd: here.folder, stdio: 'pipe' });
+    const child = spawn(process.execPath, [join(root, 'packages/cli/bin/assize.js'), 'log'], {
+      cwd: here.folder,
+      stdio: 'pipe',
+    });
     expect(await endOf(child)).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') });
   });
 
@@ -259,7 +262,7 @@ describe('the command line', () => {
     mkdirSync(join(here.folder, 'caches'));
     const { NODE_COMPILE_CACHE: _shared, ...inherited } = process.env;
     const env = { ...inherited, XDG_CACHE_HOME: join(here.folder, name) };
-    const child = spawn(process.execPath, [join(root, 'bin/assize.js'), '--version'], {
+    const child = spawn(process.execPath, [join(root, 'packages/cli/bin/assize.js'), '--version'], {
       cwd: here.folder,
       env,
       stdio: 'pipe',

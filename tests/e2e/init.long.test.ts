@@ -1,7 +1,6 @@
 /** The project that `assize init` writes, against the built package. */
 import { spawnSync } from 'node:child_process';
 import {
-  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -9,13 +8,12 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { builtPackage } from '../support/built.ts';
+import { installBuilt } from '../support/built.ts';
 
 const root = join(import.meta.dirname, '../..');
 const VERSION = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
@@ -27,14 +25,8 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'assize-init-'));
   project = join(folder, 'team');
   const modules = join(folder, 'node_modules');
-  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    dependencies: Record<string, string>;
-  };
-  cpSync(builtPackage(), join(modules, 'assize'), { recursive: true });
-  for (const name of ['typescript', '@types', 'vitest', 'fast-check', ...Object.keys(dependencies)]) {
-    mkdirSync(dirname(join(modules, name)), { recursive: true });
-    symlinkSync(join(root, 'node_modules', name), join(modules, name));
-  }
+  mkdirSync(modules);
+  installBuilt(modules, ['typescript', '@types', 'vitest', 'fast-check']);
   command = join(modules, 'assize/bin/assize.js');
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -68,11 +60,11 @@ test('the next steps install what the folder lacks, from this package', () => {
   const elsewhere = mkdtempSync(join(tmpdir(), 'assize-elsewhere-'));
   try {
     const installed = stepsIn(join(elsewhere, 'a'), command);
-    expect(installed[1]).toMatch(/^npm install \.\.\/.*\/node_modules\/assize zod$/);
+    expect(installed[1]).toBe(`npm install assize@${VERSION} @assize/cli@${VERSION} zod`);
     const clone = stepsIn(join(elsewhere, 'b'), join(root, 'packages/cli/src/main.ts'));
     expect(clone.slice(1, 4)).toEqual([
-      expect.stringMatching(/^npm --prefix (\S+) run build && npm pack \1\/dist$/),
-      `npm install ./assize-${VERSION}.tgz zod`,
+      expect.stringMatching(/^npm --prefix (\S+) run build && npm pack \1\/dist\/\*\/$/),
+      'npm install ./assize-*.tgz zod',
       'npm install --save-dev node@24 typescript @types/node vitest fast-check',
     ]);
     expect(stepsIn(join(root, 'dist-init-test'), join(root, 'packages/cli/src/main.ts'))[1]).toBe('npm test');

@@ -111,11 +111,15 @@ test('the typed rejections are those of the kernel, in their order', () => {
 });
 
 test('the kinds of rules and their options are those of the kernel', () => {
-  const kinds = [...read('packages/assize/src/kernel/domain/invariant.ts').matchAll(/readonly kind: '(\w+)'/g)].map(([, kind]) => kind);
+  const kinds = [...read('packages/assize/src/kernel/domain/invariant.ts').matchAll(/readonly kind: '(\w+)'/g)].map(
+    ([, kind]) => kind,
+  );
   expect(rowsOf('kind').map(([kind]) => kind)).toEqual(kinds);
   const options = rowsOf('option').map(([option]) => /\w+/.exec(codesIn(option)[0] ?? '')?.[0]);
   const declared = [
-    ...read('packages/assize/src/kernel/domain/spec-shape.ts').matchAll(/\b(\w+): (?:fn|INDEX|z\.\w+\(|pointers|approvals)/g),
+    ...read('packages/assize/src/kernel/domain/spec-shape.ts').matchAll(
+      /\b(\w+): (?:fn|INDEX|z\.\w+\(|pointers|approvals)/g,
+    ),
   ];
   for (const option of options)
     expect([option, declared.some(([, name]) => name === option) || option === 'approvals']).toEqual([option, true]);
@@ -144,7 +148,9 @@ test('called methods exist, and the numbers are those of the sources', () => {
   expect(page).toContain(`1 to ${kernel.APPROVALS_MAX} different people`);
   expect(page).toContain(`more than ${QUESTIONS_MAX.toLocaleString('en')} questions`);
   expect(page).toContain(`at ${numberIn('packages/assize/src/kernel/errors.ts', 'DETAIL_MAX')} characters`);
-  expect(page).toContain(`at most ${numberIn('packages/assize/src/runtime/writer/prepared.ts', 'COMMIT_ATTEMPTS_MAX')} times`);
+  expect(page).toContain(
+    `at most ${numberIn('packages/assize/src/runtime/writer/prepared.ts', 'COMMIT_ATTEMPTS_MAX')} times`,
+  );
 });
 
 test('the links lead somewhere', () => {

@@ -35,7 +35,7 @@ interface Ended {
 const domains = (line: string): Promise<Ended> => command('domains', '--domain', moduleWith(line), 'odd');
 
 async function command(...line: readonly string[]): Promise<Ended> {
-  const args = [join(root, 'bin/assize.js'), ...line, '--json'];
+  const args = [join(root, 'packages/cli/bin/assize.js'), ...line, '--json'];
   const child = spawn(process.execPath, args, { cwd: folder });
   let out = '';
   let err = '';

@@ -3,11 +3,11 @@
  * programs, the command.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { builtPackage } from '../support/built.ts';
+import { builtPackages, installBuilt } from '../support/built.ts';
 
 const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -18,13 +18,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'assize-project-'));
   const modules = join(folder, 'node_modules');
   mkdirSync(modules);
-  cpSync(builtPackage(), join(modules, 'assize'), { recursive: true });
-  const { dependencies } = read(join(root, 'package.json')) as { dependencies: Record<string, string> };
-  // The packages that the README installs, and the dependencies of the package.
-  for (const name of ['typescript', '@types', 'vitest', 'fast-check', ...Object.keys(dependencies)]) {
-    mkdirSync(dirname(join(modules, name)), { recursive: true });
-    symlinkSync(join(root, 'node_modules', name), join(modules, name));
-  }
+  installBuilt(modules, ['typescript', '@types', 'vitest', 'fast-check']);
   writeFileSync(join(folder, 'package.json'), '{"name":"consumer","private":true,"type":"module"}');
   for (const [, name, text] of readme.matchAll(/^```\w+ (\S+\.\w+)\n([\s\S]*?)^```$/gm))
     writeFileSync(join(folder, name as string), text as string);
@@ -75,18 +69,15 @@ test('under an older Node the command names a Node to install, loads nothing', (
 });
 
 test('under an older Node every subpath says which Node to install', () => {
-  const { exports } = read(join(root, 'package.json')) as { exports: Record<string, string> };
-  const names = Object.entries(exports)
-    .filter(([name, path]) => path.endsWith('.ts') && !/^\.\/(testing$|internal\/)/.test(name))
-    // These import packages that the project does not have.
-    .filter(([name]) => !/^\.\/integrations\/(ai|langchain|openai-agents|otel)$/.test(name))
-    .flatMap(([name, path]) => {
-      const [before = '', after = ''] = path.split('*');
-      const all = path.includes('*') ? globSync(path, { cwd: root }).map((file) => `./${file}`) : [path];
-      return all.map(
-        (file) => `assize${name.slice(1).replace('*', file.slice(before.length, file.length - after.length))}`,
-      );
-    });
+  // These import packages that the project does not have.
+  const apart = /^packages\/(ai-sdk|langchain|openai-agents|opentelemetry|testing)\//;
+  const manifests = globSync('packages/*/package.json', { cwd: root }).filter((file) => !apart.test(file));
+  const names = manifests.flatMap((file) => {
+    const { name, exports } = read(join(root, file)) as { name: string; exports: Record<string, string> };
+    return Object.entries(exports)
+      .filter(([subpath, path]) => path.endsWith('.ts') && !/\*|^\.\/internal/.test(subpath))
+      .map(([subpath]) => `${name}${subpath.slice(1)}`);
+  });
   expect(names).toEqual(expect.arrayContaining(['assize', 'assize/effects', '@assize/tools/files']));
   const script = `for (const name of ${JSON.stringify(names)}) await import(name).then(
     () => console.log(name, 'loads'), ({ code, message }) => code === 'unsupported_node' || console.log(name, message));
@@ -98,27 +89,24 @@ test('under an older Node every subpath says which Node to install', () => {
 });
 
 test('no published module imports node:sqlite before the Node release check', () => {
-  const folder = builtPackage();
-  const importing = globSync('src/**/*.js', { cwd: folder })
+  const folder = builtPackages();
+  const importing = globSync('*/src/**/*.js', { cwd: folder })
     // These are imported with packages that ask for a newer Node themselves.
-    .filter((file) => !/^src\/(testing|anomalies)\//.test(file))
+    .filter((file) => !/^testing\//.test(file))
     .filter((file) => /from 'node:sqlite'/.test(readFileSync(join(folder, file), 'utf8')));
   expect(importing).toEqual([]);
 });
 
 test('the versions that the README names are those of the package', () => {
-  const { version, engines, dependencies } = read(join(root, 'package.json')) as {
-    version: string;
-    engines: { node: string };
-    dependencies: { zod: string };
-  };
+  const { engines } = read(join(root, 'package.json')) as { engines: { node: string } };
+  const { dependencies } = read(join(root, 'packages/assize/package.json')) as { dependencies: { zod: string } };
   expect(readme).toContain(`zod@${dependencies.zod} `);
-  expect(readme).toContain(`assize-${version}.tgz`);
+  expect(readme).toContain('assize-*.tgz');
   expect(readme).toContain(`Node 22 from ${/\d+\.\d+/.exec(engines.node)?.[0]} on`);
 });
 
 test('the package uses the project’s zod, from the oldest supported version', () => {
-  const { dependencies, peerDependencies } = read(join(builtPackage(), 'package.json')) as {
+  const { dependencies, peerDependencies } = read(join(builtPackages(), 'assize/package.json')) as {
     dependencies: Record<string, string>;
     peerDependencies: Record<string, string>;
   };

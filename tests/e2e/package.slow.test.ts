@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { builtPackage } from '../support/built.ts';
+import { builtPackages } from '../support/built.ts';
 import { projectWithPackage } from '../support/packed.ts';
 import { suite } from '../support/suites.ts';
 
@@ -35,42 +35,40 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const published = JSON.parse(readFileSync(join(builtPackage(), 'package.json'), 'utf8')) as {
-  exports: Record<string, string | { types: string; default: string }>;
-};
-
-/** Needs optional peers, which are not installed here: see the tests below. */
-const WITH_PEERS = './testing';
-
-/**
- * The subpaths that a name of the manifest stands for: a pattern stands for the folders that it
- * fits.
- */
-function subpathsOf(subpath: string): string[] {
-  const target = published.exports[subpath] as { default: string };
-  if (!subpath.includes('*')) return [subpath];
-  const [before = '', after = ''] = target.default.split('*');
-  return globSync(target.default, { cwd: builtPackage() }).map((file) =>
-    subpath.replace('*', `./${file}`.slice(before.length, -after.length)),
-  );
+interface Published {
+  readonly name: string;
+  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
 }
 
-const subpaths = Object.keys(published.exports)
-  .flatMap(subpathsOf)
-  .filter((path) => path !== WITH_PEERS);
-const nameOf = (subpath: string): string => `assize${subpath.slice(1)}`;
+const published = globSync('*/package.json', { cwd: builtPackages() }).map(
+  (file) => JSON.parse(readFileSync(join(builtPackages(), file), 'utf8')) as Published,
+);
+
+/** Needs optional peers, which are not installed here: see the tests below. */
+const WITH_PEERS = '@assize/testing';
+
+/** The names of the entries with code, and their declarations in the package. */
+const entries = new Map(
+  published.flatMap(({ name, exports }) =>
+    Object.entries(exports).flatMap(([subpath, target]): [string, string][] =>
+      typeof target === 'string' || /\*|^\.\/internal/.test(subpath)
+        ? []
+        : [[`${name}${subpath.slice(1)}`, join(name, target.types)]],
+    ),
+  ),
+);
+entries.delete(WITH_PEERS);
 
 /** The package that an integration imports, and that this project does not have. */
 const FRAMEWORKS: Readonly<Record<string, string>> = {
-  './integrations/ai': 'ai',
-  './integrations/langchain': '@langchain',
-  './integrations/openai-agents': '@openai/agents',
-  './integrations/otel': '@opentelemetry',
+  '@assize/ai-sdk': 'ai',
+  '@assize/langchain': '@langchain',
+  '@assize/openai-agents': '@openai/agents',
+  '@assize/opentelemetry': '@opentelemetry',
 };
 
 /**
- * The import result of each name: the package name for a manifest, else the number of exports, or
- * the import error.
+ * The import result of each name: the number of exports, or the import error.
  */
 let given: Record<string, string | number>;
 
@@ -80,11 +78,10 @@ beforeAll(() => {
   const script = `
     import { once } from 'node:events';
     import { Worker } from 'node:worker_threads';
-    const found = (it) => (typeof it === 'string' ? it : (it.default?.name ?? Object.keys(it).length));
+    const found = (it) => (typeof it === 'string' ? it : Object.keys(it).length);
     const given = {};
-    for (const name of ${JSON.stringify(subpaths.map(nameOf))}) {
-      const how = name.endsWith('.json') ? ", { with: { type: 'json' } }" : '';
-      const text = "import { parentPort } from 'node:worker_threads'; import('" + name + "'" + how + ").catch(String).then((it) => parentPort.postMessage((" + found + ")(it)))";
+    for (const name of ${JSON.stringify([...entries.keys()])}) {
+      const text = "import { parentPort } from 'node:worker_threads'; import('" + name + "').catch(String).then((it) => parentPort.postMessage((" + found + ")(it)))";
       const thread = new Worker(text, { eval: true });
       [given[name]] = await once(thread, 'message');
       await thread.terminate();
@@ -93,31 +90,25 @@ beforeAll(() => {
   given = JSON.parse(node(['--input-type=module', '-e', script]));
 });
 
-for (const subpath of subpaths) {
-  test(`${nameOf(subpath)} is there for plain JavaScript`, () => {
-    if (subpath.endsWith('.json')) {
-      expect(given[nameOf(subpath)]).toBe('assize');
-      return;
-    }
-    const framework = FRAMEWORKS[subpath];
-    if (framework !== undefined) expect(given[nameOf(subpath)]).toContain(`Cannot find package '${framework}`);
-    else expect(given[nameOf(subpath)]).toBeGreaterThan(0);
-    const { types } = publishedExport(subpath);
-    expect(existsSync(join(folder, 'node_modules/assize', types))).toBe(true);
+for (const [name, types] of entries) {
+  test(`${name} is there for plain JavaScript`, () => {
+    const framework = FRAMEWORKS[name];
+    if (framework !== undefined) expect(given[name]).toContain(`Cannot find package '${framework}`);
+    else expect(given[name]).toBeGreaterThan(0);
+    expect(existsSync(join(folder, 'node_modules', types))).toBe(true);
   });
 }
 
-test('assize/testing without its optional peers says which one is missing', () => {
+test('@assize/testing without its optional peers says which one is missing', () => {
   const run = (): string => node(['--input-type=module', '-e', `import '@assize/testing'`]);
   expect(run).toThrow(/Cannot find package '(vitest|fast-check)'/);
 });
 
-test('assize/testing with its peers runs a store through the guide’s suites', () => {
+test('@assize/testing with its peers runs a store through the guide’s suites', () => {
   const peers = ['vitest', 'fast-check'];
   const modules = join(folder, 'node_modules');
   for (const peer of peers) symlinkSync(join(root, 'node_modules', peer), join(modules, peer));
   try {
-    expect(existsSync(join(modules, 'assize', publishedExport(WITH_PEERS).types))).toBe(true);
     const guide = readFileSync(join(root, 'docs/guide/own-store.md'), 'utf8');
     const [, suites, loop] = guide.split('```js\n').map((part) => part.split('```')[0]!) as [string, string, string];
     writeFileSync(join(folder, 'own.test.js'), suites);
@@ -140,15 +131,14 @@ test('assize/testing with its peers runs a store through the guide’s suites', 
   }
 });
 
-test('a subpath that only the workspaces of the repository import is not there', () => {
-  for (const name of ['assize/internal/kernel', 'assize/internal/kernel', 'assize/kernel'])
+test('a folder of the sources is not an entry', () => {
+  for (const name of ['assize/kernel', 'assize/src/kernel/index.js'])
     expect(() => node(['--input-type=module', '-e', `import '${name}'`]), name).toThrow(
       /ERR_PACKAGE_PATH_NOT_EXPORTED/,
     );
-  expect(published).not.toHaveProperty('workspaces');
 });
 
-test('assize/unstable/cedar without its optional peer says how to install it', () => {
+test('@assize/cedar without its optional peer says how to install it', () => {
   const script = `
     import { cedarPolicy, CedarError } from '@assize/cedar';
     await cedarPolicy({ policies: '', schema: '' }).catch((error) => {
@@ -157,7 +147,7 @@ test('assize/unstable/cedar without its optional peer says how to install it', (
   expect(node(['--input-type=module', '-e', script]).trim()).toBe('true missing_peer true');
 });
 
-test('assize/unstable/cedar with its peer decides', () => {
+test('@assize/cedar with its peer decides', () => {
   const peer = '@cedar-policy';
   symlinkSync(join(root, 'node_modules', peer), join(folder, 'node_modules', peer));
   try {
@@ -206,7 +196,7 @@ test('a domain written against the package is adjudicated, its ledger verifies',
 });
 
 test('the console is there, compressed, in less than 1 MB', () => {
-  const console = join(folder, 'node_modules/assize/console');
+  const console = join(folder, 'node_modules/@assize/console');
   const document = readFileSync(join(console, 'index.html'), 'utf8');
   const [script = ''] = /(?<=src="\/assets\/)[^"]+\.js/.exec(document) ?? [];
   expect(existsSync(join(console, 'assets', script))).toBe(true);
@@ -219,7 +209,7 @@ test('the console is there, compressed, in less than 1 MB', () => {
 });
 
 test('the command is there', () => {
-  const bin = join(folder, 'node_modules/assize/src/cli/main.js');
+  const bin = join(folder, 'node_modules/@assize/cli/src/main.js');
   expect(readFileSync(bin, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
   expect(node([bin, '--version']).trim()).toBe(
     (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version,
@@ -245,18 +235,17 @@ test('a command of a workspace is not there', () => {
     expect(() => node([bin, ...line])).toThrow(/no ontology workbench\. Clone the repository/);
 });
 
-test('no source, test or path of the building machine is in the package', () => {
-  const all = readdirSync(join(folder, 'node_modules/assize'), { recursive: true, encoding: 'utf8' });
+test.each(published)('no source, test or path of the building machine is in $name', ({ name }) => {
+  const there = join(folder, 'node_modules', name);
   // The examples are to read.
-  const files = all.filter((file) => !file.startsWith('examples/'));
+  const files = readdirSync(there, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => !/^(examples|node_modules)\//.test(file),
+  );
   expect(files.filter((file) => /\.test\./.test(file) || (file.endsWith('.ts') && !file.endsWith('.d.ts')))).toEqual(
     [],
   );
-  for (const file of files.filter((name) => /\.(js|json|map)$/.test(name))) {
-    expect(readFileSync(join(folder, 'node_modules/assize', file), 'utf8').includes(`${dirname(root)}/`), file).toBe(
-      false,
-    );
-  }
+  for (const file of files.filter((each) => /\.(js|json|map)$/.test(each)))
+    expect(readFileSync(join(there, file), 'utf8').includes(`${dirname(root)}/`), file).toBe(false);
 });
 
 test('links of the README and paths in declarations lead to packed files', () => {
@@ -276,19 +265,6 @@ test('links of the README and paths in declarations lead to packed files', () =>
   const missing = [...new Set([...links, ...named])].filter((path) => !existsSync(join(there, path)));
   expect(missing).toEqual([]);
 });
-
-function publishedExport(subpath: string): { types: string; default: string } {
-  const { exports } = JSON.parse(readFileSync(join(folder, 'node_modules/assize/package.json'), 'utf8')) as {
-    exports: Record<string, { types: string; default: string }>;
-  };
-  if (exports[subpath] !== undefined) return exports[subpath];
-  const pattern = Object.keys(exports)
-    .filter((name) => name.includes('*') && subpath.startsWith(name.slice(0, -1)))
-    .toSorted((a, b) => b.length - a.length)[0] as string;
-  const star = subpath.slice(pattern.length - 1);
-  const { types, default: main } = exports[pattern] as { types: string; default: string };
-  return { types: types.replace('*', star), default: main.replace('*', star) };
-}
 
 const USE = `
 import { Assize, generateKeys, issueWrit, openStore } from 'assize';

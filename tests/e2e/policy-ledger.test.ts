@@ -5,8 +5,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore, type Policy, type Store, verifyStore } from 'assize';
 import { Replayer, verifyTrajectory } from '@assize/audit';
+import { openStore, type Policy, type Store, verifyStore } from 'assize';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cedarPolicy } from '#integrations/cedar';
 import { backtest, deepReplay } from '#runtime';

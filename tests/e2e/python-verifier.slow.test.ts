@@ -40,7 +40,12 @@ const python = new PythonVerifier();
 const verifier = join(root, 'verifiers/python/verify.py');
 
 beforeAll(() => {
-  execFileSync(process.execPath, [join(root, 'packages/cli/src/main.ts'), 'demo', '--store', `sqlite:${folder}/demo.db`]);
+  execFileSync(process.execPath, [
+    join(root, 'packages/cli/src/main.ts'),
+    'demo',
+    '--store',
+    `sqlite:${folder}/demo.db`,
+  ]);
 });
 afterAll(() => {
   python.end();
@@ -75,9 +80,13 @@ async function* fromList(lines: readonly string[]): AsyncGenerator<string> {
 }
 
 const exported = (): string =>
-  execFileSync(process.execPath, [join(root, 'packages/cli/src/main.ts'), 'export', '--store', `sqlite:${folder}/demo.db`], {
-    encoding: 'utf8',
-  });
+  execFileSync(
+    process.execPath,
+    [join(root, 'packages/cli/src/main.ts'), 'export', '--store', `sqlite:${folder}/demo.db`],
+    {
+      encoding: 'utf8',
+    },
+  );
 
 describe.skipIf(!hasPython)('with python3', () => {
   test('the example of the reference is valid', async () => {
@@ -364,7 +373,12 @@ describe.skipIf(!hasPython)('a bundle of every documented scope', () => {
   }));
 
   const assize = (...args: string[]) =>
-    execFileSync(process.execPath, [join(root, 'packages/cli/src/main.ts'), ...args, '--store', `sqlite:${folder}/demo.db`]);
+    execFileSync(process.execPath, [
+      join(root, 'packages/cli/src/main.ts'),
+      ...args,
+      '--store',
+      `sqlite:${folder}/demo.db`,
+    ]);
   let key = '';
   beforeAll(() => {
     assize('keys', 'new', 'example.com/ledger');

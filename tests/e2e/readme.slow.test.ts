@@ -38,7 +38,14 @@ test('the program prints the output in its comment, and its ledger verifies', ()
     expect(printed.map((line) => line.trim())).toEqual(said);
     const verified = node(join(root, 'packages/cli/src/main.ts'), 'verify', '--store', 'sqlite:./team.db', '--json');
     expect(JSON.parse(verified)).toMatchObject({ valid: true });
-    const log = node(join(root, 'packages/cli/src/main.ts'), 'log', 'team-budget', '--store', 'sqlite:./team.db', '--json');
+    const log = node(
+      join(root, 'packages/cli/src/main.ts'),
+      'log',
+      'team-budget',
+      '--store',
+      'sqlite:./team.db',
+      '--json',
+    );
     expect(log.match(/"rejection"/g)).toHaveLength(1);
     const orders = readdirSync(folder).filter((name) => name.startsWith('order-'));
     expect(orders.map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual(['450 euros']);

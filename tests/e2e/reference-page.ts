@@ -13,7 +13,7 @@ export function readFile(path: string): string {
 
 /** The path from the root of a file that a page names. */
 export function pathOf(file: string): string {
-  return /^(?:tests|bench|domains|ontology|experiments)\//.test(file) ? file : `src/${file}`;
+  return /^(?:packages|tests|bench|domains|ontology|experiments)\//.test(file) ? file : `packages/assize/src/${file}`;
 }
 
 /**

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '#stores';
 import type { BankLine } from '../../packages/cli/src/tour/bank-sink.ts';
-import { builtPackage } from '../support/built.ts';
+import { builtPackages } from '../support/built.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { runProcess } from '../support/process/command.ts';
 import { type ListeningServer, startServer } from '../support/process/listening-server.ts';
@@ -218,7 +218,7 @@ describe('the tour', () => {
 
   test('the built package has it too', async () => {
     await server.end('SIGTERM');
-    const program = join(builtPackage(), 'bin/assize.js');
+    const program = join(builtPackages(), 'cli/bin/assize.js');
     server = await startServer(folder, ['--tour', '--fresh', '--port', '0'], { ...END, program });
     expect(payments()).toHaveLength(3);
     expect(run('verify')).toMatchObject([{ valid: true }]);

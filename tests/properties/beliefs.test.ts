@@ -34,7 +34,12 @@ import {
   readWitness,
   THIS_ENTRY,
 } from '#memory';
-import { mergeProvenance, Polynomial, trustToken, writeToken } from '../../packages/assize/src/memory/provenance/index.ts';
+import {
+  mergeProvenance,
+  Polynomial,
+  trustToken,
+  writeToken,
+} from '../../packages/assize/src/memory/provenance/index.ts';
 import { cases } from '../support/cases.ts';
 import { ChainWriter, commitMembers, RowsReader, rootMembers, salted, second } from '../support/ledger/rows.ts';
 

@@ -3,7 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { canonicalize } from '#canon';
 import { adjudicate, defineDomain, type Pattern, pass, World } from '#kernel';
-import { ANY, changeOutside, compileScope, contains, overlaps, scopeAt } from '../../packages/assize/src/kernel/domain/footprint.ts';
+import {
+  ANY,
+  changeOutside,
+  compileScope,
+  contains,
+  overlaps,
+  scopeAt,
+} from '../../packages/assize/src/kernel/domain/footprint.ts';
 import { PatternIndex } from '../../packages/assize/src/kernel/domain/pattern-index.ts';
 import { FootprintFault } from '../../packages/assize/src/kernel/errors.ts';
 import { cases } from '../support/cases.ts';

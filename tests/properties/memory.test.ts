@@ -22,7 +22,14 @@ import {
   type QuestionPlan,
   readWitness,
 } from '#memory';
-import { atomicSegments, coalesce, intersection, leftovers, overlaps, type Period } from '../../packages/assize/src/memory/period.ts';
+import {
+  atomicSegments,
+  coalesce,
+  intersection,
+  leftovers,
+  overlaps,
+  type Period,
+} from '../../packages/assize/src/memory/period.ts';
 import { type Contest, settle } from '../../packages/assize/src/memory/settle.ts';
 import { mergedProvenance } from '../../packages/assize/src/memory/sum-provenance.ts';
 import { cases } from '../support/cases.ts';

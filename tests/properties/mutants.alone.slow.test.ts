@@ -85,7 +85,7 @@ const built = (path: string): string => path.replace(/\.ts$/, '.js');
 function makeParts(): void {
   const properties = Object.keys(PROPERTIES).map((by) => `tests/properties/${by}.test.ts`);
   const shared = ['tests/support/**/*.ts', 'tests/properties/{mixed-schedules,payments}.ts'];
-  const needed = globSync([`src/{${FLOORS}}/**/*.ts`, ...shared], { cwd: root });
+  const needed = globSync([`packages/assize/src/{${FLOORS}}/**/*.ts`, ...shared], { cwd: root });
   for (const path of [...needed.filter((each) => !each.endsWith('.test.ts')), ...properties]) {
     parts.push(built(path));
     mkdirSync(dirname(join(folder, PARTS, path)), { recursive: true });
@@ -97,7 +97,7 @@ function makeParts(): void {
 function copyTo(name: string, tried: readonly Pick<Mutant, 'by' | 'property'>[], mutant?: Mutant): void {
   const home = join(folder, name);
   const faults = mutant === undefined ? [] : [mutant, ...(mutant.also === undefined ? [] : [mutant.also])];
-  const mutated = new Set(faults.map(({ file }) => built(`src/${file}`)));
+  const mutated = new Set(faults.map(({ file }) => built(`packages/assize/src/${file}`)));
   const properties = new Map(tried.map(({ by }) => [`tests/properties/${by}.test.js`, by]));
   for (const part of parts) {
     if (mutated.has(part) || (part.endsWith('.test.js') && !properties.has(part))) continue;
@@ -113,7 +113,7 @@ function copyTo(name: string, tried: readonly Pick<Mutant, 'by' | 'property'>[],
   writeFileSync(join(home, 'package.json'), JSON.stringify({ name, type: 'module', imports: named }));
   for (const fault of faults) {
     const source = planted(mutant?.fault as string, fault);
-    writeFileSync(join(home, built(`src/${fault.file}`)), programOf(source));
+    writeFileSync(join(home, built(`packages/assize/src/${fault.file}`)), programOf(source));
   }
 }
 

@@ -26,7 +26,7 @@ export async function bundled(program: string): Promise<string> {
   if (!existsSync(folder)) {
     const mine = `${folder}-${process.pid}`;
     const threads = Object.fromEntries(
-      globSync('src/{stores,server}/**/*worker.ts', { cwd: root }).map((file) => [basename(file, '.ts'), file]),
+      globSync('packages/*/src/**/*worker.ts', { cwd: root }).map((file) => [basename(file, '.ts'), file]),
     );
     const made = await rolldown({
       cwd: root,

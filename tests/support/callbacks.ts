@@ -9,12 +9,12 @@ interface Node {
 }
 
 /**
- * The function members of the interfaces in some files of `src`, as `Interface.member`. So a new
+ * The function members of the interfaces in some files of the core, as `Interface.member`. So a new
  * callback is seen without a list of names. A type alias of a function counts with its own name.
  */
 export function callbacksOf(files: readonly string[]): string[] {
   return files.flatMap((file) => {
-    const path = join(import.meta.dirname, '../../src', file);
+    const path = join(import.meta.dirname, '../../packages/assize/src', file);
     const { body } = parseAst(readFileSync(path, 'utf8'), { lang: 'ts' }, path) as unknown as { body: readonly Node[] };
     return body.flatMap((statement) => {
       const declared = (statement['declaration'] ?? statement) as Node;

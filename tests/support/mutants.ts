@@ -9,7 +9,7 @@ export const sourceOf = (path: string): string => readFileSync(join(root, path),
 
 /** The source with the fault in it. */
 export function planted(fault: string, { file, changes }: Pick<Mutant, 'file' | 'changes'>): string {
-  let text = sourceOf(`src/${file}`);
+  let text = sourceOf(`packages/assize/src/${file}`);
   for (const [from, to] of changes) {
     const count = text.split(from).length - 1;
     if (count !== 1)

@@ -1,9 +1,9 @@
-/** A project outside the clone that has installed the package as it is published. */
+/** A project outside the clone that has installed the packages as they are published. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { builtPackage } from './built.ts';
+import { builtPackages } from './built.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -12,23 +12,25 @@ const npm = (args: string[], cwd: string): string =>
   execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
 /**
- * The folder of a new project with the packed package and its dependencies, and without optional
+ * The folder of a new project with the packed packages and their dependencies, and without optional
  * peers. The caller removes it.
  */
 export function projectWithPackage(): string {
   const folder = mkdtempSync(join(tmpdir(), 'assize-package-'));
-  npm(['pack', '--pack-destination', folder], builtPackage());
-  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) as string;
+  const built = readdirSync(builtPackages()).map((name) => join(builtPackages(), name));
+  npm(['pack', '--pack-destination', folder, ...built], folder);
+  const tarballs = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
   // The dependencies come from the folder that `npm ci` filled, so that no outside request is
   // needed.
-  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    dependencies: Record<string, string>;
-  };
-  const local = installed(Object.keys(dependencies)).map((path) => `file:${path}`);
+  const needed = built.flatMap((each) =>
+    Object.keys(JSON.parse(readFileSync(join(each, 'package.json'), 'utf8')).dependencies ?? {}),
+  );
+  const isOurs = (name: string): boolean => name === 'assize' || name.startsWith('@assize/');
+  const local = installed(needed.filter((name) => !isOurs(name))).map((path) => `file:${path}`);
   // As they are published: a folder would be built again before it is installed.
   const quiet = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--install-links'];
-  npm(['install', ...quiet, `./${tarball}`, ...local], folder);
+  npm(['install', ...quiet, ...tarballs.map((name) => `./${name}`), ...local], folder);
   return folder;
 }
 

@@ -15,6 +15,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { PACKAGES } from './process/link-packages.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -52,7 +53,7 @@ export function runGuide(name: string, options: GuideOptions): GuideRun {
   mkdirSync(join(here, 'node_modules'));
   const modules = join(project ?? here, 'node_modules');
   const linked = Object.fromEntries(packages.map((each) => [each, join(root, 'node_modules', each)]));
-  const own = project === undefined ? { assize: root } : {};
+  const own = project === undefined ? PACKAGES : {};
   for (const [each, folder] of Object.entries({ ...own, ...linked, ...apart })) {
     const link = join(modules, each);
     symlinkSync(folder, link);

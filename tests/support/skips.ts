@@ -185,7 +185,11 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'only root gives a file to somebody else',
     holds: () => process.getuid?.() !== 0,
-    files: ['packages/assize/src/config/load-config.test.ts', 'packages/assize/src/config/root-key.test.ts', 'packages/tools/src/shell/snapshot.long.test.ts'],
+    files: [
+      'packages/assize/src/config/load-config.test.ts',
+      'packages/assize/src/config/root-key.test.ts',
+      'packages/tools/src/shell/snapshot.long.test.ts',
+    ],
     named: /a file that acts for its owner|of another user/,
   },
   {
@@ -247,7 +251,11 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'the published vectors are not there (ASSIZE_DATA)',
     holds: without(...VECTORS),
-    files: ['packages/assize/src/canon/json/canonicalize.test.ts', 'packages/assize/src/canon/crypto/ed25519.test.ts', 'packages/assize/src/merkle/verify.test.ts'],
+    files: [
+      'packages/assize/src/canon/json/canonicalize.test.ts',
+      'packages/assize/src/canon/crypto/ed25519.test.ts',
+      'packages/assize/src/merkle/verify.test.ts',
+    ],
   },
   {
     why: 'the sets of tau-bench are not there (ASSIZE_DATA)',

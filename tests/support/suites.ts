@@ -19,7 +19,7 @@ export interface Suite {
 export type SuiteName = 'fast' | 'slow' | 'long' | 'all';
 
 const WORKSPACES = 'console,bench,domains,ontology,experiments';
-const FOLDERS = `{src,tests,${WORKSPACES}}`;
+const FOLDERS = `{packages,tests,${WORKSPACES}}`;
 const NEVER = ['**/node_modules/**', '**/dist*/**'];
 
 export const SUITES: Readonly<Record<SuiteName, Suite>> = {
@@ -30,7 +30,7 @@ export const SUITES: Readonly<Record<SuiteName, Suite>> = {
   },
   /** `npm run test:slow`: PostgreSQL, crashes and whole programs, in a few minutes. */
   slow: {
-    include: ['{src,tests}/**/*.slow.test.ts', '{src,tests}/**/*.postgres.test.ts'],
+    include: ['{packages,tests}/**/*.slow.test.ts', '{packages,tests}/**/*.postgres.test.ts'],
     exclude: NEVER,
   },
   /** `npm run test:long`: the longer programs, and the slow files of the workspaces. */

@@ -2,10 +2,11 @@
  * Types of the tools of the AI SDK behind the gate. `tsc --noEmit` checks this file: a line under
  * `@ts-expect-error` that compiles is an error.
  */
+
+import { assizeAnswers, assizeApproval, assizeTools, recordedModel } from '@assize/ai-sdk';
+import type { Gate } from '@assize/gate';
 import { generateText, type LanguageModel, streamText, ToolLoopAgent, tool, wrapLanguageModel } from 'ai';
 import type { Oracle } from 'assize';
-import type { Gate } from '@assize/gate';
-import { assizeAnswers, assizeApproval, assizeTools, recordedModel } from '@assize/ai-sdk';
 import { z } from 'zod';
 
 declare const gate: Gate;

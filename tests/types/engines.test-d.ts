@@ -2,10 +2,11 @@
  * Types of calls in steps of durable engines. `tsc --noEmit` checks this file: a line under
  * `@ts-expect-error` that compiles is an error.
  */
+
+import { dbosOnce, once, restateOnce } from '@assize/engines';
+import type { Gate } from '@assize/gate';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import * as restate from '@restatedev/restate-sdk';
-import type { Gate } from '@assize/gate';
-import { dbosOnce, once, restateOnce } from '@assize/engines';
 
 declare const gate: Gate;
 declare const ctx: restate.Context;

@@ -2,9 +2,10 @@
  * Types of the tools of LangChain behind the gate. `tsc --noEmit` checks this file: a line under
  * `@ts-expect-error` that compiles is an error.
  */
-import { tool } from '@langchain/core/tools';
+
 import type { Gate } from '@assize/gate';
 import { assizeMiddleware, gatedTools } from '@assize/langchain';
+import { tool } from '@langchain/core/tools';
 import { createAgent } from 'langchain';
 import { z } from 'zod';
 

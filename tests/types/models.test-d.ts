@@ -1,7 +1,8 @@
 /** Uses of models and times that must not compile. `npm run typecheck` is the test. */
-import { instantOf, issueWrit } from 'assize';
+
 import type { LastRuling } from '@assize/agents';
 import { aiSdk, anthropic, type ChatModel, modelAgent, openAiCompatible } from '@assize/agents/models';
+import { instantOf, issueWrit } from 'assize';
 
 declare const model: ChatModel;
 declare const ruling: LastRuling;

@@ -2,9 +2,10 @@
  * Types of the tools of the OpenAI Agents SDK behind the gate. `tsc --noEmit` checks this file: a
  * line under `@ts-expect-error` that compiles is an error.
  */
-import { Agent, tool } from '@openai/agents';
+
 import type { Gate } from '@assize/gate';
 import { gatedTools, runStateVault } from '@assize/openai-agents';
+import { Agent, tool } from '@openai/agents';
 import { z } from 'zod';
 
 declare const gate: Gate;

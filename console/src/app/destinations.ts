@@ -1,6 +1,6 @@
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import type { SpotlightActionGroupData } from '@mantine/spotlight';
 import { useLocation } from 'wouter';
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { api, dataOf } from '../api/client.ts';
 import { useAllTrajectories } from '../api/trajectories-query.ts';
 import { useApprovals } from '../pages/inbox/approvals-query.ts';

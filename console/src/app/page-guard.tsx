@@ -1,6 +1,6 @@
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { Alert, Button, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
 
 interface GuardProps {
   /** The address of the page. A new one is shown anew. */

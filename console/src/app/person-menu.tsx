@@ -1,5 +1,5 @@
-import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
 import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
 import { Inert } from '../parts/inert-text.tsx';
 import classes from './person-menu.module.css';
 

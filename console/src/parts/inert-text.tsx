@@ -1,5 +1,5 @@
-import { Fragment } from 'react';
 import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { Fragment } from 'react';
 
 /** The characters of a text that a reader would not see, apart from line breaks. */
 const UNSEEN = /([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}])/u;

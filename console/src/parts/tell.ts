@@ -1,5 +1,5 @@
-import { notifications } from '@mantine/notifications';
 import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { notifications } from '@mantine/notifications';
 
 /** Shows a short message for some seconds. It may name things of agents. */
 export function tell(message: string): void {

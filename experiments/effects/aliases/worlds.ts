@@ -1,8 +1,8 @@
 import { linkSync, mkdirSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Resolver, type Resolvers, segment } from 'assize/internal/effects';
 import { fileResolver, fileScope } from '@assize/tools/internal/files';
 import { apiResolver, apiScope } from '@assize/tools/internal/http';
+import { type Resolver, type Resolvers, segment } from 'assize/internal/effects';
 import type { Case } from './cases.ts';
 
 /**

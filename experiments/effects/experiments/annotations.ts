@@ -1,3 +1,4 @@
+import { declaredTools, type ToolDeclaration } from '@assize/tools/internal/declared';
 import {
   type CallContext,
   type CompensationResult,
@@ -6,7 +7,6 @@ import {
   type Tool,
   type ToolSpec,
 } from 'assize/internal/effects';
-import { declaredTools, type ToolDeclaration } from '@assize/tools/internal/declared';
 import { z } from 'zod';
 import { type Cell, type Table, yieldToEventLoop } from '../../tables/index.ts';
 import { resolvesMeanwhile } from '../aliases/in-turn.ts';

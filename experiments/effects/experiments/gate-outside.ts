@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Tool } from 'assize/internal/effects';
 import { fileTools } from '@assize/tools/internal/files';
 import { httpTool } from '@assize/tools/internal/http';
 import { mailTool } from '@assize/tools/internal/mail';
+import type { Tool } from 'assize/internal/effects';
 import { z } from 'zod';
 import { directCaller } from '../callers.ts';
 import { withFaults } from '../faulty.ts';

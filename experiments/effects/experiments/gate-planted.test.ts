@@ -16,7 +16,7 @@ function postedWith(source: string): Posted {
     [
       ...['--import', join(import.meta.dirname, 'testing/plant.ts')],
       join(import.meta.dirname, 'testing/pivot-messages.ts'),
-      pathToFileURL(join(root, 'src', FILE)).href,
+      pathToFileURL(join(root, 'packages/assize/src', FILE)).href,
     ],
     { input: source, encoding: 'utf8' },
   );
@@ -25,7 +25,7 @@ function postedWith(source: string): Posted {
 }
 
 test('an approved message leaks nothing, and each is delivered once', () => {
-  expect(postedWith(sourceOf(`src/${FILE}`))).toMatchObject({ leaked: 0, valid: 2, once: 2, twice: 0 });
+  expect(postedWith(sourceOf(`packages/assize/src/${FILE}`))).toMatchObject({ leaked: 0, valid: 2, once: 2, twice: 0 });
 });
 
 test('a runtime that asks no approver leaks each message', () => {

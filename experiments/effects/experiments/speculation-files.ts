@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Delivery } from 'assize/internal/effects';
 import { BranchFolders } from '@assize/tools/internal/branches';
 import { fileTools } from '@assize/tools/internal/files';
+import type { Delivery } from 'assize/internal/effects';
 import { type Cell, type Table, yieldToEventLoop } from '../../tables/index.ts';
 import type { Running } from '../experiment.ts';
 import { scaled } from '../measure.ts';

@@ -1,3 +1,5 @@
+import type { HeldCall } from '@assize/gate/internal/calls';
+import { waitsText } from '@assize/gate/internal/tool-calls';
 import type {
   ModelMessage,
   ToolApprovalRequest,
@@ -7,8 +9,6 @@ import type {
   ToolSet,
 } from 'ai';
 import { arg, checkArgument } from 'assize/internal/base';
-import type { HeldCall } from '@assize/gate/internal/calls';
-import { waitsText } from '@assize/gate/internal/tool-calls';
 import { answeredIn, callsIn, requestsIn } from './asked-in.ts';
 import { gateOf } from './assize-tools.ts';
 import { isWrittenOn, withoutInterim, withResults } from './results-in.ts';

@@ -1,6 +1,6 @@
+import { GATE, type Gate } from '@assize/gate/internal/calls';
 import type { Tool, ToolExecutionOptions, ToolSet } from 'ai';
 import { arg, checkArgument } from 'assize/internal/base';
-import { GATE, type Gate } from '@assize/gate/internal/calls';
 import { AiSdkError } from './errors.ts';
 import { GatedTool } from './gated-tool.ts';
 import { AI_SDK_OPTIONS, type AiSdkOptions, type CallPlace } from './options.ts';

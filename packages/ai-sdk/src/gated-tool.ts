@@ -1,6 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { asSchema, type Tool, type ToolExecutionOptions, type ToolResultPart } from 'ai';
-import { isInstance, type Json } from 'assize/internal/base';
 import {
   type BegunCall,
   type CallEnd,
@@ -15,6 +13,8 @@ import {
   toPlain,
 } from '@assize/gate/internal/calls';
 import { interimText, makeOptions, notKept, personOf, runTool, type ToolRun } from '@assize/gate/internal/tool-calls';
+import { asSchema, type Tool, type ToolExecutionOptions, type ToolResultPart } from 'ai';
+import { isInstance, type Json } from 'assize/internal/base';
 import { answerIn, type GivenAnswer, isResumed } from './asked-in.ts';
 import { AiSdkError } from './errors.ts';
 import type { AiSdkOptions, CallPlace } from './options.ts';

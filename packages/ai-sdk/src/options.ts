@@ -1,6 +1,6 @@
+import { TOOL_OPTIONS, type ToolOptions } from '@assize/gate/internal/tool-calls';
 import type { ModelMessage, ToolApprovalResponse } from 'ai';
 import { type ArgumentSchema, arg } from 'assize/internal/base';
-import { TOOL_OPTIONS, type ToolOptions } from '@assize/gate/internal/tool-calls';
 
 /** Where a call is made or answered, as the SDK tells a tool. */
 export interface CallPlace {

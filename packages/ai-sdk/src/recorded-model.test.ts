@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateText, type ModelMessage, streamText, wrapLanguageModel } from 'ai';
 import { type MockLanguageModelV4, simulateReadableStream } from 'ai/test';
-import { expect, onTestFinished, test } from 'vitest';
 import { createOracle, type Oracle, systemClock } from 'assize/internal/oracle';
 import { openStore } from 'assize/internal/stores';
+import { expect, onTestFinished, test } from 'vitest';
 import { generated, pay, runOf, scripted, streamedWay } from '../../../tests/support/ai-runs.ts';
 import { recordedModel } from './index.ts';
 

@@ -1,6 +1,6 @@
+import { ofPlain, toPlain } from '@assize/gate/internal/calls';
 import type { LanguageModelMiddleware } from 'ai';
 import { arg, checkArgument, type Json } from 'assize/internal/base';
-import { ofPlain, toPlain } from '@assize/gate/internal/calls';
 import type { CallScope, Oracle } from 'assize/internal/oracle';
 import { AiSdkError } from './errors.ts';
 import { present } from './present.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isInstance, type Json } from 'assize/internal/base';
 import { ofPlain } from '@assize/gate/internal/calls';
+import { isInstance, type Json } from 'assize/internal/base';
 import { AiSdkError } from './errors.ts';
 import { present } from './present.ts';
 

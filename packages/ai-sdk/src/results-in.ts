@@ -1,5 +1,5 @@
-import type { ModelMessage, ToolResultPart } from 'ai';
 import { isInterimText } from '@assize/gate/internal/tool-calls';
+import type { ModelMessage, ToolResultPart } from 'ai';
 import { requestsIn } from './asked-in.ts';
 
 /** The messages without the interim results of calls that the SDK has asked about. */

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
 import type { PolicyDecision, PolicyQuery } from 'assize/internal/authority';
 import { contentHash } from 'assize/internal/canon';
+import { describe, expect, test } from 'vitest';
 import { policyOf } from './cedar-policy.ts';
 import { type CedarEngine, loadEngine } from './engine.ts';
 import { CedarError, cedarPolicy } from './index.ts';

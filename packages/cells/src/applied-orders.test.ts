@@ -1,7 +1,7 @@
-import fc from 'fast-check';
-import { expect, test } from 'vitest';
 import { generateKeys } from 'assize/internal/canon';
 import { MemoryStore } from 'assize/internal/stores';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
 import { AppliedOrders } from './applied-orders.ts';
 
 const KIND = 'cells/applied';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parse, YAMLParseError } from 'yaml';
-import { z } from 'zod';
 import { isInstance } from 'assize/internal/base';
 import { issueText, issueWords } from 'assize/internal/canon';
 import { checkStoreUrl } from 'assize/internal/stores';
+import { parse, YAMLParseError } from 'yaml';
+import { z } from 'zod';
 import { CellsError } from './errors.ts';
 
 /** One PostgreSQL with its servers. */

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
 import { isAssizeError } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { verifyStore } from 'assize/internal/runtime';
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
 import { NaiveTree } from '../../../tests/support/models/naive-tree.ts';
 import type { DirectoryState } from './directory.ts';
 import { RootLog } from './root-log.ts';

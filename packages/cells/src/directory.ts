@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { defineDomain, pass, reject } from 'assize/internal/kernel';
 import { verifyConsistency } from 'assize/internal/merkle';
+import { z } from 'zod';
 
 const text = z.string().min(1).max(256);
 const hex = z.string().regex(/^[0-9a-f]{64}$/);

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import { RuntimeError } from 'assize/internal/runtime';
+import { expect, test } from 'vitest';
 import type { DirectoryState } from './directory.ts';
 import { explainedHalt, ORDERS_PRINCIPAL } from './explained-halt.ts';
 import { RootWatch } from './root-watch.ts';

@@ -1,8 +1,8 @@
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
 import { generateKeys } from 'assize/internal/canon';
+import { expect, onTestFinished, test } from 'vitest';
 import { RootLog } from './root-log.ts';
 
 const ROOT = generateKeys(new Uint8Array(32).fill(3));

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
 import { generateKeys } from 'assize/internal/canon';
 import type { EntryKind } from 'assize/internal/ledger';
 import { MemoryStore } from 'assize/internal/stores';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 import {
   ChainWriter,
   commitMembers,

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
 import { generateKeys } from 'assize/internal/canon';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, test } from 'vitest';
 import { ServedCell } from './served-cell.ts';
 
 const KEYS = generateKeys(new Uint8Array(32).fill(3));

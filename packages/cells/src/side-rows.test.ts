@@ -1,8 +1,8 @@
-import fc from 'fast-check';
-import { expect, test } from 'vitest';
 import { hashText } from 'assize/internal/canon';
 import type { SideStore } from 'assize/internal/ledger';
 import { MemoryStore } from 'assize/internal/stores';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
 import { copySideRows, dropRuns } from './side-rows.ts';
 
 const MOVED = ['acme', 'acme:orders', 'acme:returns'];

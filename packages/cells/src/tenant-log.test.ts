@@ -1,5 +1,3 @@
-import fc from 'fast-check';
-import { expect, test } from 'vitest';
 import {
   type BlobRow,
   type EntryRow,
@@ -11,6 +9,8 @@ import {
   verifyTrajectory,
 } from 'assize/internal/ledger';
 import { MemoryStore } from 'assize/internal/stores';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
 import {
   branchMembers,
   ChainWriter,

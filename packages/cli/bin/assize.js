@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command of the package and of a clone. The release of Node is checked before any module loads that an older Node
+// The command, installed or in a clone. The release of Node is checked before any module loads that an older Node
 // lacks. A clone runs the TypeScript sources, and starts its own Node 24 where the calling Node is too old for them.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -19,7 +19,7 @@ const oldest = isBuilt
   : [[24, 0]];
 const main = isBuilt ? built : new URL('../src/main.ts', import.meta.url);
 const executable = process.platform === 'win32' ? 'node.exe' : 'node';
-const own = fileURLToPath(new URL(`../node_modules/node/bin/${executable}`, import.meta.url));
+const own = fileURLToPath(new URL(`../../../node_modules/node/bin/${executable}`, import.meta.url));
 
 if (isNewEnough(process.versions.node)) {
   hideSqliteWarning();

@@ -1,5 +1,5 @@
-import { CommanderError } from 'commander';
 import { AssizeError, isAssizeError, isInstance, thrownText } from 'assize/internal/base';
+import { CommanderError } from 'commander';
 import { Interrupted } from './terminal/interrupt.ts';
 import { OutputClosed, OutputUnwritable, writeTo } from './terminal/output.ts';
 import { visible, visibleJson } from './terminal/visible.ts';

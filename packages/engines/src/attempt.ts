@@ -1,4 +1,3 @@
-import type { AssizeError, Json } from 'assize/internal/base';
 import {
   type BegunCall,
   type CallEnd,
@@ -11,8 +10,9 @@ import {
   isInterruption,
   type MakeOptions,
 } from '@assize/gate/internal/calls';
-import { canonicalize } from 'assize/internal/canon';
 import { notKept, runTool } from '@assize/gate/internal/tool-calls';
+import type { AssizeError, Json } from 'assize/internal/base';
+import { canonicalize } from 'assize/internal/canon';
 import type { DoubtfulCall } from './doubtful-call.ts';
 import { EngineError } from './errors.ts';
 import type { BegunOnce, CallArgs, MakeOnce, OnceOptions } from './once-call.ts';

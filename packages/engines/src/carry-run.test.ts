@@ -1,6 +1,6 @@
-import { expect, onTestFinished, test } from 'vitest';
 import { type DurableRun, RunCarrier } from '@assize/agents/internal/agents';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, onTestFinished, test } from 'vitest';
 import { approveAll, CLERKS, errandRuntime, errands, payTool } from '../../../tests/support/ledger/errands.ts';
 import { limitedAdvancer } from './carry-run.ts';
 import { type DbosSdk, dbosRuns, type RestateContext, restateRuns } from './index.ts';

@@ -1,5 +1,5 @@
-import { type ArgumentSchema, arg, checkArgument, type Json } from 'assize/internal/base';
 import type { Gate } from '@assize/gate/internal/calls';
+import { type ArgumentSchema, arg, checkArgument, type Json } from 'assize/internal/base';
 import { attempt } from './attempt.ts';
 import { EngineError } from './errors.ts';
 import { isRetryable, once } from './once.ts';

@@ -1,6 +1,7 @@
 /** Calls in steps of engines that repeat what they have not kept. */
-import { describe, expect, onTestFinished, test } from 'vitest';
+
 import { connectGate, type Gate, type HeldCall } from '@assize/gate/internal/calls';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   codeOf,
   type Fake,

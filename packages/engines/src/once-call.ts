@@ -1,5 +1,5 @@
-import { type ArgumentSchema, arg, checkArgument, type Json } from 'assize/internal/base';
 import { type BegunCall, GATE } from '@assize/gate/internal/calls';
+import { type ArgumentSchema, arg, checkArgument, type Json } from 'assize/internal/base';
 
 /** The arguments of a call. */
 export type CallArgs = Readonly<Record<string, Json>>;

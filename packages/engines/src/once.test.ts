@@ -1,6 +1,7 @@
 /** Calls in steps, and the parts of each engine that the others do not have. */
-import { expect, onTestFinished, test } from 'vitest';
+
 import type { HeldCall } from '@assize/gate/internal/calls';
+import { expect, onTestFinished, test } from 'vitest';
 import { CancelledFailure, fakeRestate, fakeTemporal, TerminalError } from '../../../tests/support/engines/fakes.ts';
 import { Shop } from '../../../tests/support/engines/shop.ts';
 import { type DbosSdk, dbosOnce, once, temporalOnce } from './index.ts';

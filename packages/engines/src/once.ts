@@ -1,5 +1,5 @@
-import { isAssizeError, type Json } from 'assize/internal/base';
 import { CallError, type Gate } from '@assize/gate/internal/calls';
+import { isAssizeError, type Json } from 'assize/internal/base';
 import { attempt, lostError } from './attempt.ts';
 import { type CallArgs, checkCall, checkGate, type MakeOnce, type OnceCall, type OnceOptions } from './once-call.ts';
 

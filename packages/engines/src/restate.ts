@@ -1,5 +1,5 @@
-import { type ArgumentSchema, arg, checkArgument, isAssizeError, isInstance, type Json } from 'assize/internal/base';
 import type { Gate } from '@assize/gate/internal/calls';
+import { type ArgumentSchema, arg, checkArgument, isAssizeError, isInstance, type Json } from 'assize/internal/base';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import { type CallArgs, checkCall, checkGate, type MakeOnce, type OnceCall, type OnceOptions } from './once-call.ts';
 import { resultOf, WAITING, type WaitingOptions, wakeTopic } from './waiting.ts';

@@ -1,5 +1,5 @@
-import { type ArgumentSchema, arg, checkArgument, isAssizeError, isInstance, type Json } from 'assize/internal/base';
 import type { Gate } from '@assize/gate/internal/calls';
+import { type ArgumentSchema, arg, checkArgument, isAssizeError, isInstance, type Json } from 'assize/internal/base';
 import { attempt, lostError, type WaitingEnd } from './attempt.ts';
 import { EngineError } from './errors.ts';
 import { type CallArgs, checkCall, checkGate, type MakeOnce, type OnceCall, type OnceOptions } from './once-call.ts';

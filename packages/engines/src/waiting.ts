@@ -1,5 +1,5 @@
-import { type ArgumentSchema, arg, type Json } from 'assize/internal/base';
 import type { HeldCall } from '@assize/gate/internal/calls';
+import { type ArgumentSchema, arg, type Json } from 'assize/internal/base';
 import { type AttemptEnd, lostError, type WaitingEnd } from './attempt.ts';
 import type { DoubtfulCall } from './doubtful-call.ts';
 

@@ -1,9 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
+import { errorOf, type Gate, type GateCall, type HeldCall, type PendingEnd } from '@assize/gate/internal/calls';
+import {
+  interimText,
+  makeOptions,
+  notKept,
+  personOf,
+  runTool,
+  type ToolRun,
+  waitsText,
+} from '@assize/gate/internal/tool-calls';
 import { ToolMessage } from '@langchain/core/messages';
 import { interrupt, isGraphBubbleUp, isGraphInterrupt } from '@langchain/langgraph';
 import { isAssizeError, type Json } from 'assize/internal/base';
-import { errorOf, type Gate, type GateCall, type HeldCall, type PendingEnd } from '@assize/gate/internal/calls';
-import { interimText, makeOptions, notKept, personOf, runTool, type ToolRun, waitsText } from '@assize/gate/internal/tool-calls';
 import { nodeOf } from './answers.ts';
 import { LangChainError } from './errors.ts';
 import { type GivenAnswer, GivenAnswers } from './given-answers.ts';

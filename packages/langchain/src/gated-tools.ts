@@ -1,9 +1,9 @@
+import { GATE, type Gate } from '@assize/gate/internal/calls';
 import type { BaseMessage } from '@langchain/core/messages';
 import type { StructuredToolInterface } from '@langchain/core/tools';
 import { isGraphInterrupt } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { arg, checkArgument } from 'assize/internal/base';
-import { GATE, type Gate } from '@assize/gate/internal/calls';
 import { LangChainError } from './errors.ts';
 import { failureOf } from './failure.ts';
 import { type GraphCall, gatedCall, type MakeCall, pastCall } from './gated-call.ts';

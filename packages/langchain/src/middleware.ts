@@ -1,7 +1,7 @@
-import type { AIMessage, BaseMessage } from '@langchain/core/messages';
-import type { AgentMiddleware, ToolCallRequest } from 'langchain';
-import { checkArgument, type Json } from 'assize/internal/base';
 import { GATE, type Gate } from '@assize/gate/internal/calls';
+import type { AIMessage, BaseMessage } from '@langchain/core/messages';
+import { checkArgument, type Json } from 'assize/internal/base';
+import type { AgentMiddleware, ToolCallRequest } from 'langchain';
 import { failureOf } from './failure.ts';
 import { type GraphCall, gatedCall, type PastResult, pastCall } from './gated-call.ts';
 import { isAloneIn } from './is-alone.ts';

@@ -1,5 +1,5 @@
-import { type ArgumentSchema, arg } from 'assize/internal/base';
 import { TOOL_OPTIONS, type ToolOptions } from '@assize/gate/internal/tool-calls';
+import { type ArgumentSchema, arg } from 'assize/internal/base';
 import type { Configurable } from './place.ts';
 
 /** The run that an answer came with, where a program puts the person that it has authenticated. */

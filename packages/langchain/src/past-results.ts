@@ -1,8 +1,8 @@
+import type { HeldCall } from '@assize/gate/internal/calls';
+import { isInterimText } from '@assize/gate/internal/tool-calls';
 import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages';
 import { isCommand } from '@langchain/langgraph';
 import type { Json } from 'assize/internal/base';
-import type { HeldCall } from '@assize/gate/internal/calls';
-import { isInterimText } from '@assize/gate/internal/tool-calls';
 import type { PastResult } from './gated-call.ts';
 import type { ToolResult } from './results.ts';
 

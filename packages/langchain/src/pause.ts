@@ -1,6 +1,6 @@
-import type { HITLRequest } from 'langchain';
-import type { Json } from 'assize/internal/base';
 import type { HeldCall } from '@assize/gate/internal/calls';
+import type { Json } from 'assize/internal/base';
+import type { HITLRequest } from 'langchain';
 
 /** A call that waits for a person, as the pause tells it. */
 export type PausedCall = Pick<HeldCall, 'call' | 'approval' | 'digest' | 'reason' | 'page'>;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isAssizeError } from 'assize/internal/base';
 import { type BegunCall, errorOf, type Gate, type GateCall, type HeldCall } from '@assize/gate/internal/calls';
 import { makeOptions, notKept, personOf, runTool, type ToolRun } from '@assize/gate/internal/tool-calls';
+import { isAssizeError } from 'assize/internal/base';
 import { readAnswer } from './answer.ts';
 import { MastraToolError } from './errors.ts';
 import { argsOf, type CallArgs, inputOf, readInput } from './input.ts';

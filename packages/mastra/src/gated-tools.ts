@@ -1,5 +1,5 @@
-import { arg, checkArgument } from 'assize/internal/base';
 import { GATE, type Gate } from '@assize/gate/internal/calls';
+import { arg, checkArgument } from 'assize/internal/base';
 import { gatedCall } from './gated-call.ts';
 import { MASTRA_OPTIONS, type MastraOptions } from './options.ts';
 import { RESUME_SCHEMA, SUSPEND_SCHEMA } from './schemas.ts';

@@ -1,10 +1,11 @@
 /** Tools in the form of Mastra behind the gate, without Mastra. */
+
+import type { Gate } from '@assize/gate/internal/calls';
+import { gateway } from '@assize/gate/internal/gateway';
+import { createAssize } from 'assize/internal/config';
+import type { Domain } from 'assize/internal/kernel';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Gate } from '@assize/gate/internal/calls';
-import { createAssize } from 'assize/internal/config';
-import { gateway } from '@assize/gate/internal/gateway';
-import type { Domain } from 'assize/internal/kernel';
 import { openShop, type Shop } from '../../../tests/support/gated-shop.ts';
 import { decide } from '../../../tests/support/mastra/decide.ts';
 import { type AssizeSuspension, answerTo, gatedTools, type MastraOptions, type ToolContext } from './index.ts';

@@ -1,5 +1,5 @@
-import { type ArgumentSchema, arg } from 'assize/internal/base';
 import { TOOL_OPTIONS, type ToolOptions } from '@assize/gate/internal/tool-calls';
+import { type ArgumentSchema, arg } from 'assize/internal/base';
 import type { ToolContext } from './tool.ts';
 
 /** The place of a call: the same for every repetition of it, and for no other call. */

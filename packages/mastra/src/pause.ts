@@ -1,5 +1,5 @@
-import { isRecord, type Json } from 'assize/internal/base';
 import type { HeldCall } from '@assize/gate/internal/calls';
+import { isRecord, type Json } from 'assize/internal/base';
 
 /** A call that waits for a person, as the pause tells it. */
 export type SuspendedCall = Pick<HeldCall, 'call' | 'approval' | 'digest' | 'reason' | 'page'>;

@@ -1,5 +1,5 @@
-import type { Json } from 'assize/internal/base';
 import type { Observed } from '@assize/gate/internal/calls';
+import type { Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
 import { MastraToolError } from './errors.ts';
 import type { CallIdentity, MastraOptions } from './options.ts';

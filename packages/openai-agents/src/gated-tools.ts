@@ -1,6 +1,6 @@
+import { GATE, type Gate } from '@assize/gate/internal/calls';
 import type { FunctionTool } from '@openai/agents';
 import { type ArgumentSchema, arg, checkArgument } from 'assize/internal/base';
-import { GATE, type Gate } from '@assize/gate/internal/calls';
 import { GATED, takeAnswers } from './answers.ts';
 import { OPTIONS, type OpenAIAgentsOptions } from './options.ts';
 import { ToolCalls } from './tool-calls.ts';

@@ -1,6 +1,6 @@
+import type { HeldCall } from '@assize/gate/internal/calls';
 import { RunState } from '@openai/agents';
 import { type ArgumentSchema, arg, checkArgument, isInstance } from 'assize/internal/base';
-import type { HeldCall } from '@assize/gate/internal/calls';
 import { gatedIn, modelCallIdOf, takeAnswersTo } from './answers.ts';
 import type { ToolCalls } from './tool-calls.ts';
 

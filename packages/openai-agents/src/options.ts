@@ -1,6 +1,6 @@
+import { TOOL_OPTIONS, type ToolOptions } from '@assize/gate/internal/tool-calls';
 import type { RunContext } from '@openai/agents';
 import { type ArgumentSchema, arg } from 'assize/internal/base';
-import { TOOL_OPTIONS, type ToolOptions } from '@assize/gate/internal/tool-calls';
 
 /** The answer that a program has given to a paused call with `state.approve` or `state.reject`. */
 export type StateAnswer =

@@ -1,7 +1,7 @@
-import { type AgentInputItem, type FunctionTool, RunContext, RunState } from '@openai/agents';
-import { arg, checkArgument, isInstance } from 'assize/internal/base';
 import type { HeldCall } from '@assize/gate/internal/calls';
 import { isInterimText } from '@assize/gate/internal/tool-calls';
+import { type AgentInputItem, type FunctionTool, RunContext, RunState } from '@openai/agents';
+import { arg, checkArgument, isInstance } from 'assize/internal/base';
 import { GATED, type GatedTool } from './answers.ts';
 import type { ToolCalls } from './tool-calls.ts';
 

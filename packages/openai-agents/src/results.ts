@@ -1,6 +1,6 @@
+import { ofPlain, toPlain } from '@assize/gate/internal/calls';
 import { toSmartString } from '@openai/agents/utils';
 import type { Json } from 'assize/internal/base';
-import { ofPlain, toPlain } from '@assize/gate/internal/calls';
 
 /**
  * The output of a tool as JSON for the ledger. An output that would return as another value is kept

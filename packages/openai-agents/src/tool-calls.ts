@@ -1,13 +1,4 @@
 import {
-  type FunctionTool,
-  getCurrentTrace,
-  type RunContext,
-  type ToolGuardrailFunctionOutput,
-  type ToolInputGuardrailData,
-} from '@openai/agents';
-import { toSmartString } from '@openai/agents/utils';
-import { isInstance, type Json } from 'assize/internal/base';
-import {
   type CallEnd,
   errorOf,
   type Gate,
@@ -17,6 +8,15 @@ import {
   type MakeOptions,
 } from '@assize/gate/internal/calls';
 import { interimText, makeOptions, personOf, runTool, type ToolRun, waitsText } from '@assize/gate/internal/tool-calls';
+import {
+  type FunctionTool,
+  getCurrentTrace,
+  type RunContext,
+  type ToolGuardrailFunctionOutput,
+  type ToolInputGuardrailData,
+} from '@openai/agents';
+import { toSmartString } from '@openai/agents/utils';
+import { isInstance, type Json } from 'assize/internal/base';
 import { answerTo } from './answers.ts';
 import { argsOf, inputOf, namedArgs } from './call-args.ts';
 import { OpenAIAgentsError } from './errors.ts';

@@ -1,6 +1,7 @@
 /** Spans of calls of a framework: allowed, denied, held and approved, failed, in doubt. */
-import { describe, expect, test } from 'vitest';
+
 import type { PendingEnd } from '@assize/gate/internal/calls';
+import { describe, expect, test } from 'vitest';
 import { atServer, here } from '../../../tests/support/gates.ts';
 import { spans } from '../../../tests/support/spans.ts';
 

@@ -1,8 +1,9 @@
 /** Spans of proposals and of approvals of any domain. */
-import { expect, test } from 'vitest';
+
 import type { Domain } from 'assize/internal/kernel';
 import { traceparentIn } from 'assize/internal/ledger';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, test } from 'vitest';
 import { deskOf, FaultyStore, payloads } from '../../../tests/support/ledger/desk.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { spans } from '../../../tests/support/spans.ts';

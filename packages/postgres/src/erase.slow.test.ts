@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
 import type { FactStore } from 'assize/internal/ledger';
 import type { Trajectory } from 'assize/internal/runtime';
+import { expect, test } from 'vitest';
 import { ANSWERS, ATTEMPTS, answered, keyIn, OTHERS } from '../../../tests/support/clinic/answers-about-patient.ts';
 import { clinic } from '../../../tests/support/clinic/clinic.ts';
 import { committed, SECRETS, told, WHO, WORDS } from '../../../tests/support/clinic/mentions-of-patient.ts';

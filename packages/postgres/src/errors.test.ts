@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
 import { StoreError, type StoreErrorCode } from 'assize/internal/stores/errors.ts';
+import { describe, expect, test } from 'vitest';
 import { ConnectionLost, isSerializationFailure, sqlState, storeError } from './errors.ts';
 
 const PATH = 'postgres://host:5432/database?schema=assize';

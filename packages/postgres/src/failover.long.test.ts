@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type EntryRow, integrateLog } from 'assize/internal/ledger';
-import { PostgresServer, withPostgres } from '../../../tests/support/postgres/index.ts';
 import { batchOf, chainOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
-import { openPostgres, type PostgresStore } from './index.ts';
+import { type EntryRow, integrateLog } from 'assize/internal/ledger';
 import type { PostgresOptions } from 'assize/internal/stores/postgres-options.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { PostgresServer, withPostgres } from '../../../tests/support/postgres/index.ts';
+import { openPostgres, type PostgresStore } from './index.ts';
 
 const NAME = 'failover-test';
 

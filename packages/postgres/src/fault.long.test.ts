@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { isAssizeError } from 'assize/internal/base';
-import { type Loss, Relay, withPostgres } from '../../../tests/support/postgres/index.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { isAssizeError } from 'assize/internal/base';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Loss, Relay, withPostgres } from '../../../tests/support/postgres/index.ts';
 import { openPostgres, type PostgresOptions, type PostgresStore } from './index.ts';
 
 withPostgres(

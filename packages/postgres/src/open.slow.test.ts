@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { integrateLog } from 'assize/internal/ledger';
-import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { integrateLog } from 'assize/internal/ledger';
 import { openStore } from 'assize/internal/stores';
 import type { OpenMode } from 'assize/internal/stores/options.ts';
 import { UNRELEASED_MAX } from 'assize/internal/stores/schema-version.ts';
+import { describe, expect, test } from 'vitest';
+import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { loadDriver } from './connection/driver.ts';
 import { Session } from './connection/session.ts';
 import { openPostgres, PostgresStore } from './index.ts';
@@ -349,17 +349,16 @@ withPostgres('opening', (postgres) => {
       await reader.close();
     });
 
-    test('no other store loads the driver; without it the error names the package', () => {
+    test('no other store loads the package; without it the error names it', () => {
       const script = `
         import { registerHooks } from 'node:module';
         let asked = 0;
         registerHooks({ resolve(specifier, context, next) {
-          if (specifier !== 'pg') return next(specifier, context);
+          if (specifier !== '@assize/postgres') return next(specifier, context);
           asked += 1;
-          throw Object.assign(new Error("Cannot find package 'pg'"), { code: 'ERR_MODULE_NOT_FOUND' });
+          throw Object.assign(new Error("Cannot find package '@assize/postgres'"), { code: 'ERR_MODULE_NOT_FOUND' });
         } });
         const { openStore } = await import('assize/internal/stores');
-        await import('./index.ts');
         await (await openStore('memory:')).close();
         const before = asked;
         const error = await openStore('postgres://u:secret@localhost/x').catch((thrown) => thrown);
@@ -369,7 +368,7 @@ withPostgres('opening', (postgres) => {
         before: 0,
         asked: 1,
         code: 'store_no_driver',
-        message: expect.stringContaining('npm install pg'),
+        message: expect.stringContaining('npm install @assize/postgres'),
       });
     });
 

@@ -3,7 +3,16 @@ import { checkInput } from 'assize/internal/stores/check-input.ts';
 import { sealsOf } from 'assize/internal/stores/entry-seals.ts';
 import { StoreError } from 'assize/internal/stores/errors.ts';
 import { POSTGRES_OPTIONS } from 'assize/internal/stores/option-names.ts';
-import { ARCHIVE, DURABILITY, MODE, type OpenMode, ROOT_KEYS, SCRUBBING, WRITE_LOCK_WAIT_MS } from 'assize/internal/stores/options.ts';
+import {
+  ARCHIVE,
+  DURABILITY,
+  MODE,
+  type OpenMode,
+  ROOT_KEYS,
+  SCRUBBING,
+  WRITE_LOCK_WAIT_MS,
+} from 'assize/internal/stores/options.ts';
+import type { PostgresOptions } from 'assize/internal/stores/postgres-options.ts';
 import { badUrl, readUrl, type StoreUrl, type Target } from './connection/connection-url.ts';
 import { type DriverClient, loadDriver } from './connection/driver.ts';
 import { Readers } from './connection/readers.ts';
@@ -12,7 +21,6 @@ import { newClient, type Session, type SessionOptions } from './connection/sessi
 import { LEASE_WAIT_MS, Leases } from './effects/lease.ts';
 import { storeError } from './errors.ts';
 import { sealEmpty } from './ledger/seals.ts';
-import type { PostgresOptions } from 'assize/internal/stores/postgres-options.ts';
 import { refuseRetired } from './retirement.ts';
 import { requireSchema } from './schema/check-schema.ts';
 import { checkMark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
@@ -43,7 +51,7 @@ const SERVER_VERSION_MIN = 140_000;
  * The connections must go to the server itself, or through a pooler in session mode, because
  * settings, prepared statements and `LISTEN` last for a session.
  *
- * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_recognised` (nothing was
+ * @throws {StoreError} `store_not_found`; `store_not_recognised` (nothing was
  *   changed); `store_newer_schema`, `store_older_schema`, `store_changed_schema`, `store_retired`,
  *   `store_readonly`, `store_locked`, `store_denied`, `store_unreachable`, `store_failed`;
  *   `store_invalid_input` for an invalid URL or invalid options; ArgumentError `bad_argument`. No

@@ -1,17 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { exportFacts } from '@assize/testing/internal/fact-model.ts';
 import { issueWrit } from 'assize/internal/authority';
 import { isAssizeError } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { budget } from 'assize/internal/domains/budget';
 import { Assize, verifyStore } from 'assize/internal/runtime';
+import { expect, onTestFinished, test } from 'vitest';
 import { clinic } from '../../../tests/support/clinic/clinic.ts';
 import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { runCommand } from '../../../tests/support/process/command.ts';
-import { exportFacts } from '@assize/testing/internal/fact-model.ts';
 import { openPostgres } from './index.ts';
 
 withPostgres('the runtime', (postgres) => {

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { batchOf, blobOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GUARDED_USER, withPostgres } from '../../../tests/support/postgres/index.ts';
-import { batchOf, blobOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
 import { openPostgres } from './index.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;

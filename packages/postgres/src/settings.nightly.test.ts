@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
-import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { effectStoreSuite } from '@assize/testing/internal/effect-store-suite.ts';
 import { factStoreSuite } from '@assize/testing/internal/fact-store-suite.ts';
 import { joined } from '@assize/testing/internal/laws/sharing.ts';
 import { ledgerStoreSuite } from '@assize/testing/internal/ledger-store-suite.ts';
 import { sharedEffectStoreSuite } from '@assize/testing/internal/shared-effect-store-suite.ts';
+import { expect, test } from 'vitest';
+import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { openPostgres } from './index.ts';
 
 /**

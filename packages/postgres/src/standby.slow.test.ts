@@ -1,7 +1,7 @@
+import { batchOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Relay, withPostgres } from '../../../tests/support/postgres/index.ts';
-import { batchOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
 import { openPostgres, type PostgresStore } from './index.ts';
 
 const WAITS = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'";

@@ -1,7 +1,7 @@
-import { cases } from '../../../tests/support/cases.ts';
-import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { ledgerStoreSuite } from '@assize/testing/internal/ledger-store-suite.ts';
 import { oracleStoreSuite } from '@assize/testing/internal/oracle-store-suite.ts';
+import { cases } from '../../../tests/support/cases.ts';
+import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { openPostgres } from './index.ts';
 
 withPostgres('a server', (postgres) => {

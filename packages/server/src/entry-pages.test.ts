@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import type { EntryRow, LedgerStore } from 'assize/internal/ledger';
+import { expect, test } from 'vitest';
 import { entryPage } from './entry-pages.ts';
 
 const ENTRIES = 45_000;

@@ -1,6 +1,4 @@
 import { setImmediate as yielded } from 'node:timers/promises';
-import { isAssizeError } from 'assize/internal/base';
-import { contentHash, type Instant } from 'assize/internal/canon';
 import {
   type Configuration,
   configuration,
@@ -12,6 +10,8 @@ import {
   type Rules,
   rulesDigest,
 } from '@assize/gate/internal/gateway';
+import { isAssizeError } from 'assize/internal/base';
+import { contentHash, type Instant } from 'assize/internal/canon';
 import { type BranchPayload, type Hash, Replayer, type RootPayload, readRow } from 'assize/internal/ledger';
 import type { Clock } from 'assize/internal/oracle';
 import type { Assize, Ruling, Trajectory } from 'assize/internal/runtime';

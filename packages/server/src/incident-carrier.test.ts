@@ -1,14 +1,14 @@
 /** The carrier of incidents: a failure of one incident does not delay the others. */
 
-import { expect, test } from 'vitest';
+import { type IncidentState, incident } from '@assize/audit/internal/incident';
+import { openIncident } from '@assize/audit/internal/incidents';
 import { issueWrit, type Writ } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import { INCIDENTS } from 'assize/internal/config';
-import { type IncidentState, incident } from '@assize/audit/internal/incident';
-import { openIncident } from '@assize/audit/internal/incidents';
 import type { Hash } from 'assize/internal/ledger';
 import { type Assize, RuntimeError } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores/memory';
+import { expect, test } from 'vitest';
 import { HandClock, operator, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { till } from '../../../tests/support/server/till.ts';
 import { IncidentCarrier } from './incident-carrier.ts';

@@ -1,7 +1,7 @@
+import { carryOut, incidentsToCarryOut, openIncidentTrajectory, type WritFor } from '@assize/audit/internal/incidents';
 import { isAssizeError } from 'assize/internal/base';
 import { type Instant, instantToMillis } from 'assize/internal/canon';
 import { INCIDENTS } from 'assize/internal/config';
-import { carryOut, incidentsToCarryOut, openIncidentTrajectory, type WritFor } from '@assize/audit/internal/incidents';
 import { HALT_ACTION, REVOKE_ACTION } from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
 import { SERVER } from './gateway-worlds.ts';

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import { summaryOf } from 'assize/internal/views';
+import { expect, test } from 'vitest';
 import {
   ChainWriter,
   commitMembers,

@@ -1,8 +1,8 @@
+import type { Cell } from '@assize/cells/internal';
+import type { Rules } from '@assize/gate/internal/gateway';
 import type { Policy } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
-import type { Cell } from '@assize/cells/internal';
 import type { ResolvedConfig, RootKey } from 'assize/internal/config';
-import type { Rules } from '@assize/gate/internal/gateway';
 import type { Domain, Migration } from 'assize/internal/kernel';
 import type { Clock } from 'assize/internal/oracle';
 import type { BundleOptions } from 'assize/internal/runtime';

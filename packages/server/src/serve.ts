@@ -1,8 +1,8 @@
-import type { Hono } from 'hono';
-import { addMicros, type KeyPair } from 'assize/internal/canon';
 import type { Cell } from '@assize/cells/internal';
+import { addMicros, type KeyPair } from 'assize/internal/canon';
 import type { ResolvedConfig } from 'assize/internal/config';
 import type { EntryRow } from 'assize/internal/ledger';
+import type { Hono } from 'hono';
 import { settledRuling } from './await-decision.ts';
 import { CellRoutes } from './cells/cell-routes.ts';
 import { ServerError } from './errors.ts';

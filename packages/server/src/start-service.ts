@@ -32,7 +32,7 @@ import { Simulations } from './simulations/simulations.ts';
 import { Watchdog } from './watchdog/watchdog.ts';
 import { createWorlds } from './worlds.ts';
 
-/** Milliseconds for which a read of the stopped agents counts in a local file: many requests share it. */
+/** Milliseconds for which a read of the stopped agents counts in a local file. */
 const STOPS_FRESH_MS = 10;
 
 /** A token that counted within this time still reads while the root store is away. */

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import type { Batch, EffectKeyRow, EffectWrite, LoggedTransaction } from 'assize/internal/ledger';
+import fc from 'fast-check';
 import { transactionOf } from './effect-rows.ts';
 import { blobOf, entryAfter, entryAt } from './store-rows.ts';
 

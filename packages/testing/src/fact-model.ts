@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { isInstance } from 'assize/internal/base';
 import type {
   Batch,
@@ -32,6 +31,7 @@ import {
   type QuestionPlan,
   type Strategy,
 } from 'assize/internal/memory';
+import fc from 'fast-check';
 import { changeOfPlan, day, keyOfRow, namesOf, rowOf } from './fact-rows.ts';
 import { blobOf, entryAfter, entryAt } from './store-rows.ts';
 

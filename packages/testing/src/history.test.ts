@@ -1,6 +1,6 @@
+import type { EntryRow } from 'assize/internal/ledger';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EntryRow } from 'assize/internal/ledger';
 import { seededNumbers } from './faults.ts';
 import { type Append, checkHistory, type Operation, type Read, type Violation } from './history.ts';
 import { entryAfter } from './store-rows.ts';

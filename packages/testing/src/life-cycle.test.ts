@@ -1,7 +1,7 @@
+import { defineDomain, escalate, pass, reject } from 'assize/internal/kernel';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineDomain, escalate, pass, reject } from 'assize/internal/kernel';
 import { errorOf } from '../../../tests/support/process/errors.ts';
 import { domainWithout, type LifeCycle, type LifeCycleProposal, walkLifeCycle } from './index.ts';
 

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
+import {
+  compareWithHead,
+  type EntryRow,
+  integrateLog,
+  type LedgerStore,
+  type LogStore,
+  logHead,
+} from 'assize/internal/ledger';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { compareWithHead, type EntryRow, integrateLog, type LedgerStore, type LogStore, logHead } from 'assize/internal/ledger';
 import { batchOf, chainOf } from './store-rows.ts';
 
 export interface LogStoreSuite {

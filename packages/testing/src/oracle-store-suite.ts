@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
 import type { OracleRow, OracleStore } from 'assize/internal/oracle';
+import { expect } from 'vitest';
 import { answerErasingLaws, answerListLaws } from './laws/answer-erasing.ts';
 import { AWKWARD_TEXTS, JSON_TEXTS, longText } from './laws/texts.ts';
 import { type Bench, type Closable, runSuite, type StoreSuite } from './suite.ts';

@@ -1,6 +1,12 @@
+import {
+  SIDE_BODY_BYTES_MAX,
+  SIDE_CHANGES_MAX,
+  SIDE_NAME_MAX,
+  type SideChange,
+  type SideStore,
+} from 'assize/internal/ledger';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { SIDE_BODY_BYTES_MAX, SIDE_CHANGES_MAX, SIDE_NAME_MAX, type SideChange, type SideStore } from 'assize/internal/ledger';
 import { AWKWARD_TEXTS, LOOKALIKES } from './laws/texts.ts';
 import { SideModel } from './side-model.ts';
 import { type Bench, type Closable, runSuite, type StoreSuite } from './suite.ts';

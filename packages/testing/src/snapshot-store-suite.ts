@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
 import type { Batch, LedgerStore, SnapshotRow, SnapshotStore } from 'assize/internal/ledger';
+import { expect } from 'vitest';
 import { AWKWARD_TEXTS, JSON_TEXTS, LOOKALIKES, longText } from './laws/texts.ts';
 import { batchOf, blobOf, chainOf } from './store-rows.ts';
 import { type Bench, runSuite, type StoreSuite } from './suite.ts';

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import type { Batch, CommitResult, EntryRow } from 'assize/internal/ledger';
+import fc from 'fast-check';
 import { blobOf, entryAt } from './store-rows.ts';
 
 // A minimal store to compare others with: each batch is checked alone, in call order.

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
-import { z } from 'zod';
 import type { Tool } from 'assize/internal/effects';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { errorOf } from '../../../tests/support/process/errors.ts';
 import { HttpSink } from '../../../tests/support/tools/http-sink.ts';

@@ -1,7 +1,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
+import type { Resolver } from 'assize/internal/effects';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Resolver } from 'assize/internal/effects';
 import { cases } from '../../../tests/support/cases.ts';
 import { apiResolver } from './http/index.ts';
 import { mailResolver } from './mail/index.ts';

@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
 import type { Tool } from 'assize/internal/effects';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 import { allEntries } from '../../../tests/support/ledger/desk.ts';
 import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../tests/support/tools/effect-sink.ts';

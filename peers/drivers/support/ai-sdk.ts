@@ -1,4 +1,16 @@
 /** The common part of the drivers of the AI SDK: `generateText` over messages in a file. */
+
+import type {
+  Answers,
+  DriverHandlers,
+  DriverSetup,
+  PersonAnswer,
+  Progress,
+  Told,
+  ToolName,
+  WaitingCall,
+  WantedCall,
+} from '@assize/testing/conformance';
 import {
   type AssistantContent,
   generateText,
@@ -11,17 +23,6 @@ import {
   tool,
 } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import type {
-  Answers,
-  DriverHandlers,
-  DriverSetup,
-  PersonAnswer,
-  Progress,
-  Told,
-  ToolName,
-  WaitingCall,
-  WantedCall,
-} from '@assize/testing/conformance';
 import { z } from 'zod';
 import { JsonFiles } from './json-file.ts';
 import { versionsOf } from './versions.ts';

@@ -1,6 +1,5 @@
 /** The common part of the drivers of DBOS: a workflow for each call, in PostgreSQL. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DBOS } from '@dbos-inc/dbos-sdk';
 import type {
   DriverHandlers,
   DriverSetup,
@@ -10,6 +9,7 @@ import type {
   WaitingCall,
   WantedCall,
 } from '@assize/testing/conformance';
+import { DBOS } from '@dbos-inc/dbos-sdk';
 import { Client } from 'pg';
 import { JsonFiles } from './json-file.ts';
 import { keptServer, placeIn } from './kept-server.ts';

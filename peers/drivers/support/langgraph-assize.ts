@@ -1,5 +1,5 @@
-import type { DriverHandlers, DriverSetup } from '@assize/testing/conformance';
 import { type AssizeInterrupt, assizeMiddleware } from '@assize/langchain';
+import type { DriverHandlers, DriverSetup } from '@assize/testing/conformance';
 import { gateFor } from './gate.ts';
 import { hookOr } from './hook.ts';
 import { LANGGRAPH_VERSIONS, langGraphHandlers } from './langgraph.ts';

@@ -1,9 +1,5 @@
 /** The common part of the drivers of LangGraph: an agent of LangChain with checkpoints in SQLite. */
 import { join } from 'node:path';
-import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
-import { fakeModel } from '@langchain/core/testing';
-import { Command } from '@langchain/langgraph';
-import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import type {
   DriverHandlers,
   DriverSetup,
@@ -14,6 +10,10 @@ import type {
   WaitingCall,
   WantedCall,
 } from '@assize/testing/conformance';
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { fakeModel } from '@langchain/core/testing';
+import { Command } from '@langchain/langgraph';
+import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import { type AgentMiddleware, createAgent, tool } from 'langchain';
 import { z } from 'zod';
 import { JsonFiles } from './json-file.ts';

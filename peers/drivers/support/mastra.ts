@@ -1,11 +1,6 @@
 /** The common part of the drivers of Mastra: an agent with its state in SQLite. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Agent } from '@mastra/core/agent';
-import { Mastra } from '@mastra/core/mastra';
-import { MastraLanguageModelV2Mock } from '@mastra/core/test-utils/llm-mock';
-import { createTool } from '@mastra/core/tools';
-import { LibSQLStore } from '@mastra/libsql';
 import type {
   Answers,
   DriverHandlers,
@@ -17,6 +12,11 @@ import type {
   WaitingCall,
   WantedCall,
 } from '@assize/testing/conformance';
+import { Agent } from '@mastra/core/agent';
+import { Mastra } from '@mastra/core/mastra';
+import { MastraLanguageModelV2Mock } from '@mastra/core/test-utils/llm-mock';
+import { createTool } from '@mastra/core/tools';
+import { LibSQLStore } from '@mastra/libsql';
 import { z } from 'zod';
 import { JsonFiles } from './json-file.ts';
 import { versionsOf } from './versions.ts';

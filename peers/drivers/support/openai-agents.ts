@@ -1,15 +1,5 @@
 /** The common part of the drivers of the OpenAI Agents SDK: run states in files, as its guide says. */
-import {
-  Agent,
-  type AgentInputItem,
-  type FunctionTool,
-  type RunContext,
-  Runner,
-  RunState,
-  type RunToolApprovalItem,
-  tool,
-} from '@openai/agents';
-import { assistantMessage, functionCall, modelResponder, ScriptedModel } from '@openai/agents/testing';
+
 import type {
   Answers,
   DriverHandlers,
@@ -21,6 +11,17 @@ import type {
   WaitingCall,
   WantedCall,
 } from '@assize/testing/conformance';
+import {
+  Agent,
+  type AgentInputItem,
+  type FunctionTool,
+  type RunContext,
+  Runner,
+  RunState,
+  type RunToolApprovalItem,
+  tool,
+} from '@openai/agents';
+import { assistantMessage, functionCall, modelResponder, ScriptedModel } from '@openai/agents/testing';
 import { z } from 'zod';
 import { JsonFiles } from './json-file.ts';
 import { versionsOf } from './versions.ts';

@@ -1,7 +1,6 @@
 /** The common part of the drivers of Restate: an invocation for each call, at a server of its own. */
 import { createServer } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as restate from '@restatedev/restate-sdk';
 import type {
   DriverHandlers,
   DriverSetup,
@@ -11,6 +10,7 @@ import type {
   WaitingCall,
   WantedCall,
 } from '@assize/testing/conformance';
+import * as restate from '@restatedev/restate-sdk';
 import { JsonFiles } from './json-file.ts';
 import { isFirst, keptServer, placeIn } from './kept-server.ts';
 import { versionsOf } from './versions.ts';

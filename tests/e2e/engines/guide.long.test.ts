@@ -19,6 +19,7 @@ import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { freePort, RestateServer, restateProgram } from '../../support/engines/restate-server.ts';
 import { withPostgres } from '../../support/postgres/index.ts';
+import { linkPackages } from '../../support/process/link-packages.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/guide/durable-engines.md'), 'utf8');
@@ -35,7 +36,7 @@ function project(): { readonly here: string; readonly env: NodeJS.ProcessEnv } {
   chmodSync(command, 0o755);
   writeFileSync(join(here, 'package.json'), '{"type":"module"}');
   mkdirSync(join(here, 'node_modules'));
-  symlinkSync(root, join(here, 'node_modules/assize'));
+  linkPackages(join(here, 'node_modules'));
   for (const name of ['@dbos-inc', '@restatedev'])
     symlinkSync(join(root, 'node_modules', name), join(here, 'node_modules', name));
   for (const { info, text } of blocks) {

@@ -81,8 +81,8 @@ function described(error: unknown): string {
   if (!(error instanceof Error)) return `threw ${typeof error}`;
   const at = error.stack
     ?.split('\n')
-    .find((line) => /\/(src|domains)\//.test(line))
-    ?.replace(/^.*\/((?:src|domains)\/.*?):\d+\)?$/, '$1');
+    .find((line) => /\/(packages|domains)\//.test(line))
+    ?.replace(/^.*\/((?:packages|domains)\/.*?):\d+\)?$/, '$1');
   const code = error instanceof AssizeError ? ` ${error.code}` : '';
   return `${error.name}${code}: ${error.message.slice(0, 120)} (${at})`;
 }

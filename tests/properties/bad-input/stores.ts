@@ -234,7 +234,9 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
       'PostgresStore.joinEffects',
     ].map((name) => [
       name,
-      exempt('needs a server; the checks of arguments are those of the stores above (packages/assize/src/stores/input.ts)'),
+      exempt(
+        'needs a server; the checks of arguments are those of the stores above (packages/assize/src/stores/input.ts)',
+      ),
     ]),
   ),
   checkpointFile: takes(stores.checkpointFile, ['sqlite:./x.db']),

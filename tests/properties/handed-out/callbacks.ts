@@ -13,10 +13,16 @@ import type {
 } from '#kernel';
 import type { CheckpointOptions, UpgradeOptions } from '#runtime';
 import type { Agent, RunOptions } from '../../../packages/agents/src/public/agents.ts';
-import type { CheckpointSink, Witness } from '../../../packages/audit/src/public/audit.ts';
 import type { ToolSpec } from '../../../packages/assize/src/public/effects.ts';
-import type { ApprovalOptions, AssizeOptions, EffectOptions, Policy, RuntimePorts } from '../../../packages/assize/src/public/index.ts';
+import type {
+  ApprovalOptions,
+  AssizeOptions,
+  EffectOptions,
+  Policy,
+  RuntimePorts,
+} from '../../../packages/assize/src/public/index.ts';
 import type { Embedder, Judge } from '../../../packages/assize/src/public/memory.ts';
+import type { CheckpointSink, Witness } from '../../../packages/audit/src/public/audit.ts';
 
 interface Declaring {
   readonly Action: Action<any, any>;

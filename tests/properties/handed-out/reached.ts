@@ -1,11 +1,11 @@
 /** The calls and callbacks of the public surface that a run has not reached. */
 import * as agents from '../../../packages/agents/src/public/agents.ts';
-import * as audit from '../../../packages/audit/src/public/audit.ts';
 import * as chat from '../../../packages/agents/src/public/chat.ts';
 import * as effects from '../../../packages/assize/src/public/effects.ts';
 import * as index from '../../../packages/assize/src/public/index.ts';
 import * as memory from '../../../packages/assize/src/public/memory.ts';
 import * as stores from '../../../packages/assize/src/public/stores.ts';
+import * as audit from '../../../packages/audit/src/public/audit.ts';
 import { callsOf } from '../bad-input/surface.ts';
 import { CALLBACK_NAMES } from './callbacks.ts';
 import type { Hands } from './hands.ts';

@@ -1,10 +1,10 @@
 /** A shop of which every call and callback goes through the hands of a caller. */
 import type { LedgerStore } from '#ledger';
 import * as agents from '../../../packages/agents/src/public/agents.ts';
-import * as audit from '../../../packages/audit/src/public/audit.ts';
 import type { Store } from '../../../packages/assize/src/public/index.ts';
 import * as index from '../../../packages/assize/src/public/index.ts';
 import * as memory from '../../../packages/assize/src/public/memory.ts';
+import * as audit from '../../../packages/audit/src/public/audit.ts';
 import { keysOf } from '../../support/ledger/rows.ts';
 import { HandClock, operator } from '../../support/ledger/runtime.ts';
 import type { Hands } from './hands.ts';

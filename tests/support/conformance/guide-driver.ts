@@ -1,8 +1,9 @@
 /** The driver of docs/guide/conformance.md as a program, whole or with a fault. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { linkPackages } from '../process/link-packages.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/guide/conformance.md'), 'utf8');
@@ -17,7 +18,7 @@ export function guideDriver(...faults: readonly Fault[]): { readonly folder: str
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(root, join(folder, 'node_modules/assize'));
+  linkPackages(join(folder, 'node_modules'));
   const file = join(folder, 'driver.ts');
   writeFileSync(file, faults.reduce(replaced, driver));
   return { folder, file };

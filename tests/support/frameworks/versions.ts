@@ -1,5 +1,5 @@
 /** The versions of frameworks with which the integrations are tested. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../../..');
@@ -9,7 +9,7 @@ type Versions = Readonly<Record<string, string>>;
 interface Manifest {
   readonly dependencies: Versions;
   readonly devDependencies: Versions;
-  readonly peerDependencies: Versions;
+  readonly peerDependencies?: Versions;
 }
 
 const manifestIn = (folder: string): Manifest => JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
@@ -37,10 +37,11 @@ export interface Tested {
 }
 
 export function testedVersions(name: string): Tested {
-  const { devDependencies, peerDependencies } = manifestIn('.');
+  const { devDependencies } = manifestIn('.');
+  const ranges = globSync('packages/*', { cwd: root }).map((folder) => manifestIn(folder).peerDependencies?.[name]);
   return {
     oldest: manifestIn('peers/oldest').dependencies[name],
     newest: devDependencies[name] ?? manifestIn('peers').devDependencies[name],
-    range: peerDependencies[name],
+    range: ranges.find((range) => range !== undefined),
   };
 }

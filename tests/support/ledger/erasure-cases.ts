@@ -18,7 +18,13 @@ import {
 } from '#ledger';
 import { Frontier, leafHash } from '#merkle';
 import { referencesOf } from '../../../packages/assize/src/ledger/entry/references.ts';
-import { blobLine, entryLine, erasedLine, HEADER, trailerLine } from '../../../packages/assize/src/ledger/export/lines.ts';
+import {
+  blobLine,
+  entryLine,
+  erasedLine,
+  HEADER,
+  trailerLine,
+} from '../../../packages/assize/src/ledger/export/lines.ts';
 import {
   ChainWriter,
   childMembers,

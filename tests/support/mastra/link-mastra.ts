@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { linkPackages } from '../process/link-packages.ts';
 import { MASTRA_MODULES } from './packages.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -8,7 +9,7 @@ const root = join(import.meta.dirname, '../../..');
 export function linkMastra(folder: string): void {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(root, join(folder, 'node_modules/assize'));
+  linkPackages(join(folder, 'node_modules'));
   symlinkSync(join(root, 'node_modules/zod'), join(folder, 'node_modules/zod'));
   symlinkSync(join(MASTRA_MODULES, '@mastra'), join(folder, 'node_modules/@mastra'));
 }

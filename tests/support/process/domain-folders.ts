@@ -6,7 +6,9 @@ const root = join(import.meta.dirname, '../../..');
 /**
  * The folders of the domains that have an ontology, in the package and in the workspace `domains`.
  */
-export const DOMAIN_FOLDERS: readonly string[] = globSync('{src/domains,domains}/*/ontology.ttl', { cwd: root })
+export const DOMAIN_FOLDERS: readonly string[] = globSync('{packages/assize/src/domains,domains}/*/ontology.ttl', {
+  cwd: root,
+})
   .map((file) => join(root, dirname(file)))
   .sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
 

@@ -1,5 +1,5 @@
 import { cpSync, mkdirSync, readdirSync, realpathSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '../../..');
 const WORKSPACES = ['domains', 'ontology', 'experiments'];
@@ -9,7 +9,7 @@ const WORKSPACES = ['domains', 'ontology', 'experiments'];
  * except `without`.
  */
 export function copyClone(folder: string, without: readonly string[] = []): void {
-  for (const part of ['src', ...WORKSPACES, 'package.json'])
+  for (const part of ['packages', ...WORKSPACES, 'package.json'])
     cpSync(join(root, part), join(folder, part), {
       recursive: true,
       filter: (path) => !path.endsWith('.test.ts') && !path.endsWith('/node_modules'),
@@ -24,7 +24,8 @@ export function copyClone(folder: string, without: readonly string[] = []): void
     // The copy imports its own workspaces, and itself, as the clone does.
     const workspace = WORKSPACES.find((one) => name === `assize-${one}`);
     if (workspace !== undefined) symlinkSync(join(folder, workspace), join(own, name));
-    else if (name === 'assize') symlinkSync(folder, join(own, name));
+    else if (name === 'assize' || (name.startsWith('@assize/') && name !== '@assize/console'))
+      symlinkSync(join(folder, 'packages', basename(name)), join(own, name));
     else symlinkSync(realpathSync(join(modules, name)), join(own, name));
   }
 }

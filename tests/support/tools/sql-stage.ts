@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
-import { EFFECTS_TABLE, type SqlConnection, type SqlDatabase, type SqlRow } from '../../../packages/tools/src/sql/index.ts';
+import {
+  EFFECTS_TABLE,
+  type SqlConnection,
+  type SqlDatabase,
+  type SqlRow,
+} from '../../../packages/tools/src/sql/index.ts';
 import type { TestPostgres } from '../postgres/index.ts';
 import { Steps } from './effect-sink.ts';
 

@@ -1,6 +1,6 @@
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import type { MouseEvent } from 'react';
 import { useLocation } from 'wouter';
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import type { Placed } from './kin.ts';
 import classes from './kin-graph.module.css';
 

@@ -1,5 +1,5 @@
-import { Autocomplete, SegmentedControl, Select, Text, TextInput } from '@mantine/core';
 import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { Autocomplete, SegmentedControl, Select, Text, TextInput } from '@mantine/core';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { BundleButton } from '../../parts/bundle-button.tsx';
 import { InstantInput } from '../../parts/instant-input.tsx';

@@ -1,8 +1,8 @@
+import { emptyText } from '@assize/audit/internal/compliance/render/words.ts';
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { Button, Group, Select, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
-import { emptyText } from '@assize/audit/internal/compliance/render/words.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { counted } from '../../parts/counted.ts';

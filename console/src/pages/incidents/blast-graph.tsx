@@ -1,6 +1,6 @@
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import type { MouseEvent } from 'react';
 import { useLocation } from 'wouter';
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { timelineHref } from '../../parts/addresses.ts';
 import classes from './blast-graph.module.css';
 import { DERIVATION_WORDS, type Derivation } from './derivation-words.ts';

@@ -1,5 +1,5 @@
-import { Select } from '@mantine/core';
 import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { Select } from '@mantine/core';
 
 interface PickerProps {
   readonly label: string;

@@ -1,6 +1,6 @@
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { timelineHref } from '../../parts/addresses.ts';
 import { EntryLink } from '../../parts/entry-link.tsx';
 import { Fact, Facts } from '../../parts/facts.tsx';

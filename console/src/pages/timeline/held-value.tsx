@@ -1,5 +1,5 @@
-import { Text } from '@mantine/core';
 import { isWithin } from '@assize/server/internal/is-within.ts';
+import { Text } from '@mantine/core';
 import { JsonText } from '../../parts/json-text.tsx';
 import type { Held } from './entry-query.ts';
 

@@ -1,4 +1,4 @@
-/** The payloads of entries, as far as the page shows them. See packages/assize/src/ledger/entry/entry.ts. */
+/** The payloads of entries that the page shows (packages/assize/src/ledger/entry/entry.ts). */
 
 /** A value, or a reference to a value that is stored elsewhere. */
 type Stored = unknown;

@@ -1,6 +1,6 @@
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { Group, Text, Title, VisuallyHidden } from '@mantine/core';
 import { Redirect } from 'wouter';
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { timelineHref } from '../../parts/addresses.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';

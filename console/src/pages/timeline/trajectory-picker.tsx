@@ -1,6 +1,6 @@
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { Select } from '@mantine/core';
 import { useLocation } from 'wouter';
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { timelineHref } from '../../parts/addresses.ts';
 

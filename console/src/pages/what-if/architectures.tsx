@@ -1,6 +1,6 @@
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { Button, Group, NumberInput, Select, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { type Domain, useDomains } from '../../api/domain-query.ts';
 import { Failed, Loading } from '../../parts/states.tsx';
 import { ComparedArchitectures } from './compared-architectures.tsx';

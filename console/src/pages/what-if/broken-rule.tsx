@@ -1,5 +1,5 @@
-import { Table, Text, Title } from '@mantine/core';
 import { visible, visibleJson } from '@assize/cli/internal/terminal/visible.ts';
+import { Table, Text, Title } from '@mantine/core';
 import { counted } from '../../parts/counted.ts';
 import { Inert } from '../../parts/inert-text.tsx';
 import { JsonText } from '../../parts/json-text.tsx';

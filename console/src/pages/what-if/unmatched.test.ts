@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import { covers } from 'assize/internal/authority/grammar.ts';
+import { expect, test } from 'vitest';
 import { matches, unmatched } from './unmatched.ts';
 
 test('a rule for an action that no domain has is found', () => {

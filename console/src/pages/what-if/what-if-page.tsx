@@ -1,7 +1,7 @@
+import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { Select, Text, Title } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
 import { type TrajectoryInfo, useAllTrajectories } from '../../api/trajectories-query.ts';
 import { decoded } from '../../parts/addresses.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';

@@ -1,5 +1,5 @@
-import { Select } from '@mantine/core';
 import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { Select } from '@mantine/core';
 import type { FieldProps } from './field-props.ts';
 import { choicesOf } from './schema.ts';
 import { wordsOf } from './words.tsx';

@@ -1,6 +1,6 @@
+import { visibleJson } from '@assize/cli/internal/terminal/visible.ts';
 import { Textarea } from '@mantine/core';
 import { useState } from 'react';
-import { visibleJson } from '@assize/cli/internal/terminal/visible.ts';
 import type { FieldProps } from './field-props.ts';
 import { parsed, Unreadable } from './unreadable.ts';
 import { wordsOf } from './words.tsx';

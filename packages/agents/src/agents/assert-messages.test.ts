@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
-import type { Message, Model } from '#agents';
 import type { Json } from 'assize/internal/base';
 import { type CommitPayload, readRow } from 'assize/internal/ledger';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, test } from 'vitest';
+import type { Message, Model } from '#agents';
 import { clinic } from '../../../../tests/support/clinic/clinic.ts';
 import { HandClock, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { type Agent, type AssertMessagesTerms, assertMessages, runAgents } from './index.ts';

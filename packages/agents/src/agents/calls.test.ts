@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
 import { deepReplay } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, test } from 'vitest';
 import { HandClock, operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { Bank, LIMIT, payments } from '../../../../tests/support/tools/bank.ts';
 import { type Agent, type CallResult, replayRun, runAgents } from './index.ts';

@@ -1,4 +1,3 @@
-import { expect, test } from 'vitest';
 import type { Json } from 'assize/internal/base';
 import { addMicros } from 'assize/internal/canon';
 import { BELIEVE_ACTION } from 'assize/internal/kernel';
@@ -6,6 +5,7 @@ import { exportLines, importLines, integrateLog, OPEN_END, OPEN_START, readRow }
 import { createOracle, seededRandom } from 'assize/internal/oracle';
 import type { Assize, Judge, Memory } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, test } from 'vitest';
 import { clinic } from '../../../../tests/support/clinic/clinic.ts';
 import { HandClock, operator, runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { type Agent, replayRun, runAgents } from './index.ts';

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, test } from 'vitest';
 import { HandClock, operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { Bank, LIMIT, payments } from '../../../../tests/support/tools/bank.ts';
 import { type Agent, type LastRuling, replayRun, runAgents } from './index.ts';

@@ -1,5 +1,3 @@
-import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import type { Json } from 'assize/internal/base';
 import { canonicalize, generateKeys, hashText } from 'assize/internal/canon';
 import { defineDomain, sensitive } from 'assize/internal/kernel';
@@ -7,6 +5,8 @@ import type { CommitPayload, EntryRow, Observation } from 'assize/internal/ledge
 import { createOracle, fixedClock, seededRandom } from 'assize/internal/oracle';
 import { deepReplay, type Ruling } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { desk, newsroom } from '../../../../tests/support/ledger/newsroom.ts';
 import { operator, runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { decide } from './decide.ts';

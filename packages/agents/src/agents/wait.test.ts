@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import { seededRandom } from 'assize/internal/oracle';
+import { expect, test } from 'vitest';
 import { desk, newsroom } from '../../../../tests/support/ledger/newsroom.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import type { Agent, AgentOracle, Decision, LastRuling } from './index.ts';

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { domainWithout } from '@assize/testing/internal';
 import { budget } from 'assize/internal/domains/budget';
 import { udt } from 'assize/internal/domains/udt';
-import { domainWithout } from '@assize/testing/internal';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
 import { naiveShortest } from '../../../../tests/support/architectures/naive-search.ts';
 import {
   type CapSpec,

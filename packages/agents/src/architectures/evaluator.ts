@@ -1,6 +1,14 @@
 import { deepFreeze, type Json, LruCache } from 'assize/internal/base';
 import { canonicalize, copyJson, type Instant, WORLD_LIMITS } from 'assize/internal/canon';
-import { type Authority, candidateOf, compile, type Domain, detectionVector, type Intent, World } from 'assize/internal/kernel';
+import {
+  type Authority,
+  candidateOf,
+  compile,
+  type Domain,
+  detectionVector,
+  type Intent,
+  World,
+} from 'assize/internal/kernel';
 import type { BrokenRule, Evaluation } from './architecture.ts';
 
 /** No writ limits an agent here. The comparison is about the rules of the domain. */

@@ -1,5 +1,5 @@
-import { expect, test, vi } from 'vitest';
 import { MemoryView } from 'assize/internal/runtime';
+import { expect, test, vi } from 'vitest';
 import { chatWorld } from '../../../../tests/support/chat/chat-world.ts';
 import type { ChatMemoryOptions } from './chat-memory.ts';
 import type { ChatMessage } from './messages.ts';

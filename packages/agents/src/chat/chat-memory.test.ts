@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
 import { type CommitPayload, readRow } from 'assize/internal/ledger';
 import { checkMemory } from 'assize/internal/runtime';
+import { describe, expect, test } from 'vitest';
 import { chatWorld, scripted } from '../../../../tests/support/chat/chat-world.ts';
 import { writFor } from '../../../../tests/support/ledger/runtime.ts';
 import type { ChatMessage, Remembered } from './index.ts';

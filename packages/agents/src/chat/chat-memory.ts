@@ -1,4 +1,3 @@
-import type { ExtractionTerms } from '#agents';
 import { segment, type Writ } from 'assize/internal/authority';
 import { arg, checkArgument } from 'assize/internal/base';
 import { BELIEVE_ACTION, STATEMENT_TEXTS } from 'assize/internal/kernel';
@@ -14,6 +13,7 @@ import {
   Trajectory,
   type WritChain,
 } from 'assize/internal/runtime';
+import type { ExtractionTerms } from '#agents';
 import { type Aliases, nameKey } from './aliases.ts';
 import { ALIAS, factPredicates, PREDICATE_ALIAS } from './domain.ts';
 import { ChatMemoryError } from './errors.ts';

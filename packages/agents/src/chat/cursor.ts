@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { contentHash, isInstant } from 'assize/internal/canon';
 import type { FactRow } from 'assize/internal/memory';
+import { z } from 'zod';
 import { ChatMemoryError } from './errors.ts';
 import type { ListPlace } from './list.ts';
 

@@ -1,6 +1,12 @@
-import { z } from 'zod';
 import { arg, checkArgument } from 'assize/internal/base';
-import { type CounselorPredicate, type Domain, defineDomain, type MemorySpec, type PredicateSpec } from 'assize/internal/kernel';
+import {
+  type CounselorPredicate,
+  type Domain,
+  defineDomain,
+  type MemorySpec,
+  type PredicateSpec,
+} from 'assize/internal/kernel';
+import { z } from 'zod';
 
 /** The predicate of a declared name: the subject is the other name, and the object is the name. */
 export const ALIAS = 'assize.alias';

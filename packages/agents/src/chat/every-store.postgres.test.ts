@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import { checkMemory, verifyStore } from 'assize/internal/runtime';
+import { expect, test } from 'vitest';
 import { chatWorld, scripted } from '../../../../tests/support/chat/chat-world.ts';
 import { onEveryStore } from '../../../../tests/support/ledger/stores.ts';
 import type { ChatFact } from './index.ts';

@@ -1,6 +1,6 @@
+import type { FactRow } from 'assize/internal/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FactRow } from 'assize/internal/memory';
 import { cases } from '../../../../tests/support/cases.ts';
 import { errorOf } from '../../../../tests/support/process/errors.ts';
 import { factMeant } from './fact-meant.ts';

@@ -1,8 +1,8 @@
-import type { Message } from '#agents';
 import { arg, checkArgument } from 'assize/internal/base';
 import { contentHash, issueText, readInstant, type Time } from 'assize/internal/canon';
 import { STATEMENT_METADATA, type StatementAuthor, type StatementMetadata } from 'assize/internal/kernel';
 import { MemoryError } from 'assize/internal/memory';
+import type { Message } from '#agents';
 
 /** A message of a chat, in the form of most model APIs. All of its content is data. */
 export interface ChatMessage {

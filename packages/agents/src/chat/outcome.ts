@@ -1,7 +1,7 @@
-import type { ExtractedClaim } from '#agents';
 import { type CommitPayload, readRow } from 'assize/internal/ledger';
 import { type FactRow, type Member, OPEN_END, readWitness } from 'assize/internal/memory';
 import { type Memory, RECALL_MAX, type Ruling } from 'assize/internal/runtime';
+import type { ExtractedClaim } from '#agents';
 import { isErasedText } from './erased.ts';
 
 /** A fact of a message, under the names that the memory uses. */

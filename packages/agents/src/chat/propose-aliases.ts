@@ -1,12 +1,12 @@
-import { z } from 'zod';
-import type { Model } from '#agents';
-import { ExtractionError } from '#agents';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, issueText, parseStrict } from 'assize/internal/canon';
 import { STATEMENT_TEXTS } from 'assize/internal/kernel';
 import type { Hash } from 'assize/internal/ledger';
 import { ORACLE_LIMITS, type Oracle, onlyObject, stripFence, type Theta } from 'assize/internal/oracle';
 import type { Memory, Ruling } from 'assize/internal/runtime';
+import { z } from 'zod';
+import type { Model } from '#agents';
+import { ExtractionError } from '#agents';
 import { type AliasPair, nameKey } from './aliases.ts';
 import { ALIAS } from './domain.ts';
 import { isShown } from './match.ts';

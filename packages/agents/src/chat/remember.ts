@@ -1,3 +1,9 @@
+import { arg, checkArgument, isInstance, type Json } from 'assize/internal/base';
+import { contentHash, instantOf, type Time } from 'assize/internal/canon';
+import type { MemorySpec, StatementMetadata } from 'assize/internal/kernel';
+import type { Hash } from 'assize/internal/ledger';
+import type { Clock, Oracle } from 'assize/internal/oracle';
+import type { Memory, ObservationInput, Ruling } from 'assize/internal/runtime';
 import {
   type Extraction,
   ExtractionError,
@@ -7,12 +13,6 @@ import {
   type LeftOutFact,
   type Message,
 } from '#agents';
-import { arg, checkArgument, isInstance, type Json } from 'assize/internal/base';
-import { contentHash, instantOf, type Time } from 'assize/internal/canon';
-import type { MemorySpec, StatementMetadata } from 'assize/internal/kernel';
-import type { Hash } from 'assize/internal/ledger';
-import type { Clock, Oracle } from 'assize/internal/oracle';
-import type { Memory, ObservationInput, Ruling } from 'assize/internal/runtime';
 import { ChatMemoryError } from './errors.ts';
 import { type ChatMessage, keyOf, type ReadMessages, readMessages } from './messages.ts';
 import { normalised } from './normalise.ts';

@@ -1,11 +1,15 @@
+import { type Domain, defineDomain } from 'assize/internal/kernel';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Domain, defineDomain } from 'assize/internal/kernel';
 import { actionTools } from './action-tools.ts';
 import { readDecision } from './read-decision.ts';
 
 const budget = (await import('assize/internal/domains/budget')) as object;
-const shipped: readonly object[] = [budget, await import('assize/internal/domains/udt'), await import('assize/internal/domains/disclosure')];
+const shipped: readonly object[] = [
+  budget,
+  await import('assize/internal/domains/udt'),
+  await import('assize/internal/domains/disclosure'),
+];
 const DOMAINS = shipped.flatMap((module) => Object.values(module)).filter(isDomain);
 
 function isDomain(value: unknown): value is Domain {

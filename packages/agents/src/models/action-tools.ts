@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import type { Json } from 'assize/internal/base';
 import type { ActionSpec, Domain } from 'assize/internal/kernel';
+import { z } from 'zod';
 import type { ChatTool } from './chat-model.ts';
 import { badOption } from './errors.ts';
 

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
-import { extractFacts } from '#agents';
 import { createOracle, fixedClock } from 'assize/internal/oracle';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, test } from 'vitest';
+import { extractFacts } from '#agents';
 import { clinic } from '../../../../tests/support/clinic/clinic.ts';
 import { completion, StubProvider, type StubReply } from '../../../../tests/support/models/stub-provider.ts';
 import { extractionModel, openAiCompatible } from './index.ts';

@@ -1,5 +1,5 @@
-import type { Model } from '#agents';
 import { arg, checkArgument } from 'assize/internal/base';
+import type { Model } from '#agents';
 import type { ChatModel } from './chat-model.ts';
 import { ModelError } from './errors.ts';
 

@@ -1,10 +1,10 @@
 import { MockLanguageModelV4 } from 'ai/test';
-import { afterEach, expect, test } from 'vitest';
-import { z } from 'zod';
-import { type Agent, type RunOptions, replayRun, runAgents } from '#agents';
 import { defineDomain, escalate, pass, reject } from 'assize/internal/kernel';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
 import { MemoryStore } from 'assize/internal/stores';
+import { afterEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Agent, type RunOptions, replayRun, runAgents } from '#agents';
 import { HandClock, operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import {
   completion,

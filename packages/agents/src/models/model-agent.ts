@@ -1,7 +1,7 @@
-import type { Agent, AgentOracle, Decision } from '#agents';
 import { arg, checkArgument, type Json } from 'assize/internal/base';
 import { copyJson, WORLD_LIMITS } from 'assize/internal/canon';
 import { type Domain, requireOwnDomain } from 'assize/internal/kernel';
+import type { Agent, AgentOracle, Decision } from '#agents';
 import { type ActionTools, actionTools } from './action-tools.ts';
 import type { ChatAnswer, ChatMessage, ChatModel, ChatRequest } from './chat-model.ts';
 import { badOption, ModelError } from './errors.ts';

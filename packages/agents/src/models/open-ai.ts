@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { arg, checkArgument, type Json } from 'assize/internal/base';
+import { z } from 'zod';
 import { callOf } from './answer-text.ts';
 import type { ChatAnswer, ChatModel, ChatRequest, ChatTool } from './chat-model.ts';
 import { checkedKey, endpointOf } from './endpoint.ts';

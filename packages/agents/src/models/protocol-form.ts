@@ -1,6 +1,6 @@
-import type { z } from 'zod';
 import type { Json } from 'assize/internal/base';
 import { misfitsOf } from 'assize/internal/canon';
+import type { z } from 'zod';
 import { ModelError } from './errors.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Decision } from '#agents';
 import type { Json } from 'assize/internal/base';
+import type { Decision } from '#agents';
 import type { ActionTools } from './action-tools.ts';
 import { jsonIn } from './answer-text.ts';
 import type { ChatAnswer, ChatCall } from './chat-model.ts';

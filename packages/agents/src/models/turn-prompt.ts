@@ -1,7 +1,7 @@
-import type { CallResult, LastRuling } from '#agents';
 import { arg, checkArgument, type Json } from 'assize/internal/base';
 import { copyJson, WORLD_LIMITS } from 'assize/internal/canon';
 import type { RoleRef } from 'assize/internal/ledger';
+import type { CallResult, LastRuling } from '#agents';
 
 /** All that an agent knows in a turn. */
 export interface TurnView {

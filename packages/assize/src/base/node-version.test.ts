@@ -34,6 +34,6 @@ test('package.json and the command name the same releases', () => {
     const [major = '', minor = ''] = part;
     expect(() => requireNode(`${major}.${minor}.0`)).not.toThrow();
     if (minor !== '0') expect(() => requireNode(`${major}.${Number(minor) - 1}.0`)).toThrow();
-    expect(read('bin/assize.js')).toContain(`[${major}, ${minor}]`);
+    expect(read('packages/cli/bin/assize.js')).toContain(`[${major}, ${minor}]`);
   }
 });

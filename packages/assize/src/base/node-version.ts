@@ -18,7 +18,7 @@ export class NodeError extends AssizeError<NodeErrorCode> {
 /**
  * The oldest release of each line that the built package supports. Node 22.16 is the first with
  * FTS5 in its SQLite, and with `setReturnArrays`, `isTransaction` and `timeout` in `node:sqlite`.
- * Node 23 never had all of them. `engines` in package.json and bin/assize.js must agree.
+ * Node 23 never had all of them. `engines` in package.json and packages/cli/bin/assize.js agree.
  */
 const OLDEST: readonly (readonly [major: number, minor: number])[] = [
   [22, 16],

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { dirname, join, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isInstance, thrownText } from '#base';
 
@@ -22,7 +22,7 @@ export function whyNotLoaded(thrown: unknown): string {
 }
 
 /** The code of Assize, whose lines say nothing to the author of a file. */
-const OWN = join(dirname(import.meta.dirname), sep);
+const OWN = join(import.meta.dirname, '../../..', sep);
 
 /** `FILE:LINE` of an error: the line that cannot be parsed, or the first one that was running. */
 function placeOf(error: Error): string | undefined {

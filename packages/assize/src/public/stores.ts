@@ -22,7 +22,6 @@ export {
   MemoryStore,
   openSqlite,
   type PostgresOptions,
-  type PostgresStore,
   type SqliteOptions,
   type SqliteStore,
 } from '#stores';

@@ -1,10 +1,10 @@
+import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
 import { expect, test } from 'vitest';
 import { isAssizeError } from '#base';
 import { deepReplay, fsck, listWrits, verifyStore } from '#runtime';
 import { MemoryStore, type Store } from '#stores';
 import { deskOf } from '../../../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
-import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
 
 const desk = deskOf();
 

@@ -1,6 +1,7 @@
 /** Each public function that takes a time takes a `Date`, any ISO instant and a day. */
-import { expect, test } from 'vitest';
+
 import { extractFacts } from '@assize/agents/internal/agents';
+import { expect, test } from 'vitest';
 import { attenuate, issueWrit } from '#authority';
 import { generateKeys } from '#canon';
 import { readRow } from '#ledger';

@@ -1,7 +1,7 @@
 // Stores of ledgers and oracle logs. Every store passes the suite in
-// packages/testing/src/ledger-store-suite.ts. A commit is answered when it is durable, and an answered
-// commit is never lost. Of two commits for one position, exactly one succeeds. The stores neither
-// read nor adjudicate the contents of rows.
+// packages/testing/src/ledger-store-suite.ts. A commit is answered when it is durable, and an
+// answered commit is never lost. Of two commits for one position, exactly one succeeds. The stores
+// neither read nor adjudicate the contents of rows.
 export type { Adoptable, Adoption } from './adoption.ts';
 export type { Archivable, ArchiveOptions, ArchiveReport } from './archive/archive-entries.ts';
 export { defaultArchive } from './archive/open-place.ts';
@@ -13,7 +13,7 @@ export type { InPlace } from './in-place.ts';
 export { MemoryStore } from './memory/index.ts';
 export { checkpointFile, checkStoreUrl, openStore, type Store } from './open.ts';
 export type { Durability, OpenMode, Scrubbing, VectorSearch } from './options.ts';
-export type { PostgresOptions, PostgresStore } from '@assize/postgres/internal';
+export type { PostgresOptions } from './postgres-options.ts';
 export type { Retirable, Retirement } from './retirement.ts';
 export { type SealedRow, SealedRows, sideSecretOf } from './sealed-rows.ts';
 export { openSqlite, type SqliteOptions, SqliteStore } from './sqlite/index.ts';

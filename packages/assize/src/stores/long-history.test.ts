@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { ALICE, changeOf } from '@assize/testing/internal/fact-rows.ts';
 import { batchOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { openStore } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-long-'));

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { batchOf, chainOf } from '@assize/testing/internal/store-rows.ts';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { hashText } from '#canon';
-import { batchOf, chainOf } from '@assize/testing/internal/store-rows.ts';
 import { openStore } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-walk-'));

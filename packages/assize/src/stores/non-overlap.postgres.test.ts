@@ -1,4 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
+import { FactModel, generatedBatches } from '@assize/testing/internal/fact-model.ts';
+import { ALICE, changeOf, day, keyOfRow } from '@assize/testing/internal/fact-rows.ts';
+import { runAgainst } from '@assize/testing/internal/laws/fact-model.ts';
+import { batchOf } from '@assize/testing/internal/store-rows.ts';
 import fc from 'fast-check';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
@@ -6,10 +10,6 @@ import type { FactWrite, PartitionName } from '#ledger';
 import { OPEN_END } from '#memory';
 import { closedAfterEach, type Place, postgresPlace, sqlitePlaces } from '../../../../tests/support/ledger/stores.ts';
 import { type TestPostgres, untilOneWaits, withPostgres } from '../../../../tests/support/postgres/index.ts';
-import { FactModel, generatedBatches } from '@assize/testing/internal/fact-model.ts';
-import { ALICE, changeOf, day, keyOfRow } from '@assize/testing/internal/fact-rows.ts';
-import { runAgainst } from '@assize/testing/internal/laws/fact-model.ts';
-import { batchOf } from '@assize/testing/internal/store-rows.ts';
 import type { Store } from './index.ts';
 
 // A client with its own connection can bypass the functions of a store. The database itself rejects

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
 import { batchOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { afterAll, expect, test } from 'vitest';
 import { MemoryStore, openStore, SqliteStore } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-url-'));

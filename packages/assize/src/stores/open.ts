@@ -41,7 +41,7 @@ export type Store = LedgerStore &
  * - `sqlite:./file.db` or `sqlite:/absolute/file.db`: the path is everything after the colon,
  *   without unescaping. `?name=value` at its end is refused, because it is not part of a path.
  * - `postgres://user:password@host:5432/database?schema=assize` (or `postgresql://…`): requires the
- *   package `pg`.
+ *   package `@assize/postgres`.
  * - `memory:`: each call opens a new and empty store.
  *
  * @throws {StoreError} `store_unknown` for another URL; `store_behind_checkpoint`,
@@ -86,8 +86,17 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
     checkInput(CLOCK, options.clock, 'options.clock');
     return new MemoryStore({ clock: options.clock });
   }
-  const { openPostgres } = await import('@assize/postgres/internal');
+  const { openPostgres } = await import('@assize/postgres').catch(notInstalled);
   return openPostgres({ ...those(options, OF_POSTGRES), url });
+}
+
+function notInstalled(cause: unknown): never {
+  if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+  throw new StoreError(
+    'store_no_driver',
+    'The package @assize/postgres, which a PostgreSQL store needs, is not installed. Run npm install @assize/postgres.',
+    { cause },
+  );
 }
 
 /**

@@ -1,9 +1,9 @@
+import { faultAt, faultyStore } from '@assize/testing/internal';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '#base';
 import { canonicalize, keyedHash, parseStrict } from '#canon';
 import { MemoryStore, StoreError } from '#stores';
-import { faultAt, faultyStore } from '@assize/testing/internal';
 import { collected } from '../../../../tests/support/server/collected.ts';
 import { SealedRows } from './sealed-rows.ts';
 

@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
 import { writId } from 'assize/internal/authority';
-import { incident } from '#incident';
 import { type EntryRow, entryRow, integrateLog, readRow } from 'assize/internal/ledger';
 import { MemoryStore } from 'assize/internal/stores';
+import { describe, expect, test } from 'vitest';
+import { incident } from '#incident';
 import { begun, granted, task, worker } from '../../../../tests/support/ledger/delegations.ts';
 import { WITNESSES } from '../../../../tests/support/ledger/merkle-fixtures.ts';
 import {

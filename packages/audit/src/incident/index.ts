@@ -8,8 +8,9 @@
  * Not promised: that a step was carried out. `carryOut` of the layer `incidents` does it, and
  * records the outcome.
  */
-import { z } from 'zod';
+
 import { type Domain, defineDomain } from 'assize/internal/kernel';
+import { z } from 'zod';
 import { applyClose, applyOpen, applyRecord } from './actions.ts';
 import { isResponder, RESPONDER, rules } from './rules.ts';
 import { type IncidentState, incidentState, openArgs, recordArgs } from './schema.ts';

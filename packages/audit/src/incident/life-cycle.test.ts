@@ -1,6 +1,13 @@
 /** A walk over the life of one incident, compared with an independent statement of the policy. */
+
+import {
+  domainWithout,
+  type LifeCycle,
+  type LifeCycleProposal,
+  type LifeCycleStep,
+  walkLifeCycle,
+} from '@assize/testing/internal';
 import { expect, test } from 'vitest';
-import { domainWithout, type LifeCycle, type LifeCycleProposal, type LifeCycleStep, walkLifeCycle } from '@assize/testing/internal';
 import { type Incident, type IncidentState, incident } from './index.ts';
 
 const WRIT = 'a'.repeat(64);

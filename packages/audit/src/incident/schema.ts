@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { STATEMENTS_MAX } from 'assize/internal/kernel';
+import { z } from 'zod';
 
 /** The most steps of one incident, and the most remaining items at its opening. */
 export const STEPS_MAX = 2_000;

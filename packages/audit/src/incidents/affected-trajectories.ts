@@ -1,6 +1,13 @@
 import { parseWrit, writId } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
-import { type CommitPayload, type Hash, type LedgerStore, type Replayed, Replayer, readRow } from 'assize/internal/ledger';
+import {
+  type CommitPayload,
+  type Hash,
+  type LedgerStore,
+  type Replayed,
+  Replayer,
+  readRow,
+} from 'assize/internal/ledger';
 import { type AffectedEntry, type BlastRadius, type ListedWrit, listWrits } from 'assize/internal/runtime';
 
 /** A writ with those above it, the root last. */

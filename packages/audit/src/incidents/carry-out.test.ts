@@ -1,14 +1,14 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { issueWrit } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import { INCIDENTS } from 'assize/internal/config';
-import { incident, stepText } from '#incident';
 import { type Domain, defineDomain, escalate, pass } from 'assize/internal/kernel';
 import { type CommitPayload, type EntryRow, type Hash, OPEN_END, readRow } from 'assize/internal/ledger';
 import { type Assize, blastRadius, type IncidentStart, Trajectory } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores/memory';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { incident, stepText } from '#incident';
 import { cases } from '../../../../tests/support/cases.ts';
 import { HandClock, operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { affectedSince } from './affected-since.ts';

@@ -1,8 +1,8 @@
 import { arg, checkArgument, isAssizeError } from 'assize/internal/base';
 import { INCIDENTS } from 'assize/internal/config';
-import type { Incident, ResponseStep } from '#incident';
 import type { Hash, LedgerStore } from 'assize/internal/ledger';
 import type { Assize } from 'assize/internal/runtime';
+import type { Incident, ResponseStep } from '#incident';
 import { IncidentError } from './errors.ts';
 import { statusOf, wasProposed } from './incident-status.ts';
 import { type IncidentTrajectory, openIncidentTrajectory, requireEmptyBeginning } from './incident-trajectory.ts';

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
 import { issueWrit } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
-import { makeReport } from '#compliance';
 import { INCIDENTS } from 'assize/internal/config';
 import { budget } from 'assize/internal/domains/budget';
-import { incident } from '#incident';
 import { blastRadius, checkMemory, verifyStore } from 'assize/internal/runtime';
+import { expect, test } from 'vitest';
+import { makeReport } from '#compliance';
+import { incident } from '#incident';
 import { HandClock, operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { onEveryStore } from '../../../../tests/support/ledger/stores.ts';
 import { affectedSince } from './affected-since.ts';

@@ -1,9 +1,16 @@
+import { type CallRow, type GatewayState, isToBegin, undoCallOf } from '@assize/gate/internal/gateway';
 import type { Json } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
-import { type CallRow, type GatewayState, isToBegin, undoCallOf } from '@assize/gate/internal/gateway';
-import type { RemainingItem } from '#incident';
-import { type CommitPayload, type Entry, type Hash, type LedgerStore, readRow, ValueReader } from 'assize/internal/ledger';
+import {
+  type CommitPayload,
+  type Entry,
+  type Hash,
+  type LedgerStore,
+  readRow,
+  ValueReader,
+} from 'assize/internal/ledger';
 import { type BlastRadius, gatewayCall } from 'assize/internal/runtime';
+import type { RemainingItem } from '#incident';
 import { type AffectedTrajectories, trajectoriesOf } from './affected-trajectories.ts';
 
 /** A call that an affected entry let through. */

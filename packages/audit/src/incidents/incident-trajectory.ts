@@ -1,8 +1,8 @@
 import { isAssizeError } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
-import { incident } from '#incident';
 import { type LedgerStore, readRow } from 'assize/internal/ledger';
 import type { Assize, Trajectory } from 'assize/internal/runtime';
+import { incident } from '#incident';
 import { IncidentError } from './errors.ts';
 
 export type IncidentTrajectory = Trajectory<typeof incident>;

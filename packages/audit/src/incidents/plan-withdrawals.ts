@@ -1,6 +1,6 @@
-import { OBJECT_SHOWN_MAX, type ResponseStep } from '#incident';
 import { STATEMENTS_MAX } from 'assize/internal/kernel';
 import type { AffectedFact, AffectedStatements, BlastRadius } from 'assize/internal/runtime';
+import { OBJECT_SHOWN_MAX, type ResponseStep } from '#incident';
 import type { AffectedTrajectories } from './affected-trajectories.ts';
 
 /** Withdraws the affected statements, each time in a trajectory that made one of them. */

@@ -1,6 +1,6 @@
 import { writId } from 'assize/internal/authority';
-import { OBJECT_SHOWN_MAX, type RemainingItem, type ResponseStep } from '#incident';
 import type { AffectedCall, BlastRadius } from 'assize/internal/runtime';
+import { OBJECT_SHOWN_MAX, type RemainingItem, type ResponseStep } from '#incident';
 import type { AffectedTrajectories } from './affected-trajectories.ts';
 import { isDisplaced } from './plan-withdrawals.ts';
 

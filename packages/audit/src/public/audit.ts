@@ -7,31 +7,7 @@
  * the rule.
  * Never: executes an effect, changes an entry.
  */
-export {
-  type ComplianceReport,
-  FRAMEWORKS,
-  type GivenCheckpoint,
-  makeReport,
-  type ReportOptions,
-  reportHtml,
-  reportMarkdown,
-} from '#compliance';
-export {
-  affectedSince,
-  type CarriedOut,
-  type CarryOut,
-  carryOut,
-  type HoldersIn,
-  IncidentError,
-  type IncidentErrorCode,
-  type OpenIncident,
-  openIncident,
-  type PlanOptions,
-  type ProposedIncident,
-  planResponse,
-  type ResponsePlan,
-  type WritFor,
-} from '#incidents';
+
 export {
   checkRow,
   type Entry,
@@ -91,3 +67,28 @@ export {
   verifyStore,
   type Witness,
 } from 'assize/internal/runtime';
+export {
+  type ComplianceReport,
+  FRAMEWORKS,
+  type GivenCheckpoint,
+  makeReport,
+  type ReportOptions,
+  reportHtml,
+  reportMarkdown,
+} from '#compliance';
+export {
+  affectedSince,
+  type CarriedOut,
+  type CarryOut,
+  carryOut,
+  type HoldersIn,
+  IncidentError,
+  type IncidentErrorCode,
+  type OpenIncident,
+  openIncident,
+  type PlanOptions,
+  type ProposedIncident,
+  planResponse,
+  type ResponsePlan,
+  type WritFor,
+} from '#incidents';

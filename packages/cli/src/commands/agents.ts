@@ -1,9 +1,17 @@
-import { type Command, Option } from 'commander';
-import { AGENTS, type AgentChange, type AgentsState, agentsDomain, changeAgent, GrantIssuer, rootKeyOf } from 'assize/internal/config';
-import { systemClock } from 'assize/internal/oracle';
 import { credentialsOf } from '@assize/server/internal';
+import {
+  AGENTS,
+  type AgentChange,
+  type AgentsState,
+  agentsDomain,
+  changeAgent,
+  GrantIssuer,
+  rootKeyOf,
+} from 'assize/internal/config';
+import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { shortTime } from 'assize/internal/views';
+import { type Command, Option } from 'commander';
 import { EXIT, type ExitCode } from '../errors.ts';
 import { type OpeningOptions, withSharedOptions } from '../files/options.ts';
 import { project } from '../store/project.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { type Command, Option } from 'commander';
-import type { z } from 'zod';
+import { OPERATIONS, type Operation } from '@assize/server/internal';
 import type { Json } from 'assize/internal/base';
 import { isAssizeError } from 'assize/internal/base';
 import { parseStrict, WORLD_LIMITS } from 'assize/internal/canon';
-import { OPERATIONS, type Operation } from '@assize/server/internal';
+import { type Command, Option } from 'commander';
+import type { z } from 'zod';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { unreadable } from '../files/file-faults.ts';
 import { withoutStore } from '../files/options.ts';

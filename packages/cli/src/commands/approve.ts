@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { AGENTS, AgentStops } from 'assize/internal/config';
 import { type EntryRow, type PendingPayload, readRow } from 'assize/internal/ledger';
 import { type GivenAnswer, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
+import type { Command } from 'commander';
 import { CliError } from '../errors.ts';
 import { repeatable, withSharedOptions } from '../files/options.ts';
 import { jsonOption } from '../input/json-option.ts';

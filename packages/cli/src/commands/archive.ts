@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
 import { isInstance } from 'assize/internal/base';
 import { readCheckpoint } from 'assize/internal/runtime';
 import { type Archivable, type ArchiveOptions, SqliteStore, type Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { count, upTo, withSharedOptions } from '../files/options.ts';
 import { INSTANT_HELP, instantOrDay } from '../input/periods.ts';

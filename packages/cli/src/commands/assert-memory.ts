@@ -1,4 +1,3 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Writ } from 'assize/internal/authority';
 import { BELIEVE_ACTION, type Domain, STATEMENT_TEXTS } from 'assize/internal/kernel';
 import type { CommitPayload } from 'assize/internal/ledger';
@@ -6,6 +5,7 @@ import { readRow } from 'assize/internal/ledger';
 import type { Ruling, WritChain } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { rulingView, shortId } from 'assize/internal/views';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError } from '../errors.ts';
 import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../files/options.ts';
 import { ephemeralWrits } from '../input/ephemeral-writ.ts';

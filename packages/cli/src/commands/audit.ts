@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import { auditCheckpoints } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { logKeyOption, readKnownLog, readText } from '../store/log-files.ts';

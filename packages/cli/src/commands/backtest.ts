@@ -1,9 +1,9 @@
-import { type Command, Option } from 'commander';
 import type { Policy } from 'assize/internal/authority';
 import type { Domain } from 'assize/internal/kernel';
 import { backtestStore, domainToRun } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
+import { type Command, Option } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { positive, withSharedOptions } from '../files/options.ts';
 import { backtestSum, printBacktest } from '../render/backtest-text.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import type { Command } from 'commander';
 import { openSqlite } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';

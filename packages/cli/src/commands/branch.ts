@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
 import { shortId } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { EXIT } from '../errors.ts';
 import {
   anchorsOption,

@@ -1,9 +1,15 @@
-import { type Command, Option } from 'commander';
 import { parseInstant } from 'assize/internal/canon';
 import { systemClock } from 'assize/internal/oracle';
-import { type BundleScope, type BundleVerdict, makeBundle, readCheckpoint, verifyBundle } from 'assize/internal/runtime';
+import {
+  type BundleScope,
+  type BundleVerdict,
+  makeBundle,
+  readCheckpoint,
+  verifyBundle,
+} from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
+import { type Command, Option } from 'commander';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { bundleVerifiers } from '../files/built-console.ts';
 import { repeatable, withSharedOptions } from '../files/options.ts';

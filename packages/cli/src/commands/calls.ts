@@ -1,6 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Store } from 'assize/internal/stores';
 import { shortTime } from 'assize/internal/views';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import {
   anchorsOption,

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import {
   fileSink,
   httpWitness,
@@ -10,6 +9,7 @@ import {
 } from 'assize/internal/runtime';
 import { checkpointFile } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT, note } from '../errors.ts';
 import { entryKeyOption, repeatable, withSharedOptions } from '../files/options.ts';
 import { httpUrl } from '../input/server-address.ts';

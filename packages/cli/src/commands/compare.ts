@@ -1,6 +1,11 @@
-import { type Command, Option } from 'commander';
-import { COMPARE_LIMITS, type ComparedAgent, type CompareOptions, compareArchitectures } from '@assize/agents/internal/architectures';
+import {
+  COMPARE_LIMITS,
+  type ComparedAgent,
+  type CompareOptions,
+  compareArchitectures,
+} from '@assize/agents/internal/architectures';
 import type { Domain } from 'assize/internal/kernel';
+import { type Command, Option } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { readJson } from '../files/input-file.ts';
 import { between, configOption, count, upTo, withoutStore } from '../files/options.ts';

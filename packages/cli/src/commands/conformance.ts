@@ -1,7 +1,5 @@
 import { existsSync, globSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Command } from 'commander';
-import { isAssizeError } from 'assize/internal/base';
 import {
   type ConformanceReport,
   cellOf,
@@ -13,6 +11,8 @@ import {
   type ScenarioVerdict,
   unjudgedReport,
 } from '@assize/testing/internal/conformance';
+import { isAssizeError } from 'assize/internal/base';
+import type { Command } from 'commander';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { readText } from '../files/input-file.ts';
 import { repeatable, withoutStore } from '../files/options.ts';

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type { Writ } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
@@ -6,6 +5,7 @@ import type { WorldConfig } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
 import { Assize } from 'assize/internal/runtime';
 import { shortId } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { anchorsOption, type KeyOptions, repeatable, signerOption, withSharedOptions } from '../files/options.ts';
 import { jsonOption } from '../input/json-option.ts';

@@ -1,7 +1,7 @@
+import { checkDomain } from '@assize/testing/internal';
+import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MemoryStore } from 'assize/internal/stores';
-import { checkDomain } from '@assize/testing/internal';
 import { intent, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { Bank, bankPay, demoPayments } from './demo-payments.ts';
 

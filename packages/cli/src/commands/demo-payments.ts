@@ -2,9 +2,10 @@
  * The domain of the demo's second act: covered claims are paid through a tool. The action declares
  * its calls, and rules judge each call before the bank receives it.
  */
-import { z } from 'zod';
+
 import { declareTool, type Tool } from 'assize/internal/effects';
 import { call, defineDomain, escalate, pass, reject } from 'assize/internal/kernel';
+import { z } from 'zod';
 
 const id = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 const cents = z.int().min(1).max(100_000_000);

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { generateKeys } from 'assize/internal/canon';
 import { budget } from 'assize/internal/domains/budget';
 import { Assize, verifyStore } from 'assize/internal/runtime';
 import { openStore } from 'assize/internal/stores';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Bank } from './demo-payments.ts';
 import { type DemoReport, runDemo } from './demo-story.ts';
 

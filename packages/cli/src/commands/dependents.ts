@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import type { DependentEntry } from 'assize/internal/runtime';
 import { shortId, shortTime } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { ENTRY_HELP, entryNamed } from '../input/points.ts';

@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
 import type { Json } from 'assize/internal/base';
 import { difference, type EntryRow, type Patch, Replayer } from 'assize/internal/ledger';
 import type { Store } from 'assize/internal/stores';
 import { type Parting, pages, partingOf, type Span, summaryOf } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { POINT_HELP, pointOf } from '../input/points.ts';

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import type { Domain } from 'assize/internal/kernel';
 import { actionView, domainView } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { domainOption, type OpeningOptions, withSharedOptions } from '../files/options.ts';
 import { loadDomains } from '../store/domains.ts';

@@ -1,4 +1,3 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type AssizeError, isAssizeError, isInstance } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { EffectError, isUnresolved } from 'assize/internal/effects';
@@ -7,6 +6,7 @@ import type { EffectResolution, EffectTransaction, ResolvedEffect } from 'assize
 import { Assize, type AssizeOptions } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, effectTransactionView, type LeftInState, leftInState, storedTextsOf } from 'assize/internal/views';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import {
   anchorsOption,

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { segment, writId } from 'assize/internal/authority';
 import { ERASE_ACTION, eraseMemoryScope, eraseScope } from 'assize/internal/kernel';
 import {
@@ -14,6 +13,7 @@ import {
 import type { ErasureInput, ErasurePreview, ErasureRuling } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';

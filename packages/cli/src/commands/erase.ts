@@ -1,5 +1,5 @@
-import { type Command, Option } from 'commander';
 import { parsePointer } from 'assize/internal/canon';
+import { type Command, Option } from 'commander';
 import { CliError } from '../errors.ts';
 import { positive, repeatable, withSharedOptions } from '../files/options.ts';
 import { entryNamed } from '../input/points.ts';

@@ -1,10 +1,10 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import type { Command } from 'commander';
-import { isAssizeError } from 'assize/internal/base';
 import { TenantLog } from '@assize/cells/internal';
+import { isAssizeError } from 'assize/internal/base';
 import { type ExportedStore, exportLines, integrateLog } from 'assize/internal/ledger';
 import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { unwritable } from '../files/file-faults.ts';
 import { positive, withSharedOptions } from '../files/options.ts';

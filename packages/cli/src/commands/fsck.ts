@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import { type CheckedEffects, fsck as check, type NotCompared, readCheckpoint } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { EXIT } from '../errors.ts';
 import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';

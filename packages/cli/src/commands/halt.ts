@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { haltScope, type Writ } from 'assize/internal/authority';
 import { isAssizeError } from 'assize/internal/base';
 import type { KeyPair } from 'assize/internal/canon';
@@ -6,6 +5,7 @@ import { HALT_ACTION } from 'assize/internal/kernel';
 import type { Assize, HaltInput, HaltOutcome, WritChain } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import {
   anchorsOption,

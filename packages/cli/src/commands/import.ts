@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { isAssizeError } from 'assize/internal/base';
 import {
   ExportError,
@@ -18,6 +17,7 @@ import {
 import { checkMemory, isForeignEntry, type RebuiltMemory, rebuildMemory, verifyStore } from 'assize/internal/runtime';
 import { openStore, type Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { EXIT, type ExitCode, note } from '../errors.ts';
 import { openExport } from '../files/export-file.ts';
 import { unwritable } from '../files/file-faults.ts';

@@ -1,10 +1,10 @@
-import type { Command } from 'commander';
 import { isAssizeError } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { keyAfter, readRow } from 'assize/internal/ledger';
 import { Assize, type KeyChange, RuntimeError } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { readPrivateKey } from '../input/private-key.ts';

@@ -1,6 +1,6 @@
-import { type Command, Option } from 'commander';
 import { generateKeys } from 'assize/internal/canon';
 import { formatVerifierKey, type KeyUse, signerKey } from 'assize/internal/merkle';
+import { type Command, Option } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { fileBeside, readVerifierKey, writeKeys } from '../store/log-files.ts';

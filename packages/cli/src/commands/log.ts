@@ -1,4 +1,3 @@
-import { type Command, Option } from 'commander';
 import {
   type Conclusions,
   causeOf,
@@ -12,6 +11,7 @@ import {
   shortTime,
   summaryOf,
 } from 'assize/internal/views';
+import { type Command, Option } from 'commander';
 import { EXIT } from '../errors.ts';
 import { count, positive, withSharedOptions } from '../files/options.ts';
 import { entryAt, headOf } from '../store/entries.ts';

@@ -1,4 +1,3 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   ApiDesk,
   type Ask,
@@ -10,6 +9,7 @@ import {
   undoCall,
   upstreamOf,
 } from '@assize/gate/internal/mcp';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { installedVersion } from '../files/installed-package.ts';
 import { repeatable, withoutStore } from '../files/options.ts';

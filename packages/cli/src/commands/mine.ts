@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Rules } from '@assize/gate/internal/gateway';
 import {
   domainCode,
@@ -14,6 +13,7 @@ import {
   withRules,
 } from '@assize/gate/internal/mining';
 import { counted } from 'assize/internal/views';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { readText } from '../files/input-file.ts';
 import { positive, withSharedOptions } from '../files/options.ts';

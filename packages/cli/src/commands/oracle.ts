@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import { type Attempt, attemptsOf } from 'assize/internal/oracle';
 import { shortId, shortTime } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';

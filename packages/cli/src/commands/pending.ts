@@ -1,10 +1,17 @@
-import type { Command } from 'commander';
 import type { Json } from 'assize/internal/base';
-import { approvalsOf, type Halt, isEffectPending, isExpired, type PendingPayload, Replayer } from 'assize/internal/ledger';
+import {
+  approvalsOf,
+  type Halt,
+  isEffectPending,
+  isExpired,
+  type PendingPayload,
+  Replayer,
+} from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import { requestOf, withdrawnSourceOf } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { type PendingParts, pendingView, questionsIn, shortId, shortTime, toolCalls } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { printEffect, printProposal } from '../render/proposal-text.ts';

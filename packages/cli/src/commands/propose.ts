@@ -1,9 +1,9 @@
-import { type Command, Option } from 'commander';
 import { isAssizeError, isInstance, type Json } from 'assize/internal/base';
 import { DEFAULT_AGENT } from 'assize/internal/config';
 import type { Tool } from 'assize/internal/effects';
 import type { Ruling, WritChain } from 'assize/internal/runtime';
 import { rulingView, shortId } from 'assize/internal/views';
+import { type Command, Option } from 'commander';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { type ActingIn, actingWrit } from '../input/acting-writ.ts';

@@ -1,10 +1,10 @@
-import type { Command } from 'commander';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, parseStrict, WORLD_LIMITS } from 'assize/internal/canon';
 import { checkRow, isPayload, type LedgerStore } from 'assize/internal/ledger';
 import { verifyProofFile } from 'assize/internal/merkle';
 import { proveEntry, readCheckpoint } from 'assize/internal/runtime';
 import { counted, shortId } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { isFile } from '../files/module-file.ts';
 import { withSharedOptions } from '../files/options.ts';

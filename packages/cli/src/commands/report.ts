@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
-import { type Command, Option } from 'commander';
 import {
   type ComplianceReport,
   FRAMEWORKS,
@@ -9,6 +8,7 @@ import {
   reportHtml,
   reportMarkdown,
 } from '@assize/audit/internal/compliance';
+import { type Command, Option } from 'commander';
 import { CliError, EXIT, note } from '../errors.ts';
 import { positive, repeatable, withSharedOptions } from '../files/options.ts';
 import { replaceFile } from '../files/replace-file.ts';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
 import { isAssizeError } from 'assize/internal/base';
 import { type FsckReport, fsck, readCheckpoint } from 'assize/internal/runtime';
 import { defaultArchive, openSqlite } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { type DurableAgents, type RunReport, RunWorker, runAgents } from '@assize/agents/internal/agents';
 import { isInstance } from 'assize/internal/base';
 import type { Tool } from 'assize/internal/effects';
@@ -6,6 +5,7 @@ import { createOracle, systemClock } from 'assize/internal/oracle';
 import type { Assize, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, described, EXIT, type ExitCode, note } from '../errors.ts';
 import { positive, repeatable, withSharedOptions } from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';

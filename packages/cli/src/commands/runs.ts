@@ -1,6 +1,6 @@
-import { type Command, Option } from 'commander';
 import { type DurableRun, RunRecords } from '@assize/agents/internal/agents';
 import { counted, shortTime } from 'assize/internal/views';
+import { type Command, Option } from 'commander';
 import { EXIT, type ExitCode } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { runDocument, runStatus } from '../render/run-text.ts';

@@ -1,11 +1,11 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { parseRuleTable, ruleTable } from 'assize/internal/authority';
 import { isCellsUrl, openCell } from '@assize/cells/internal';
-import { loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
 import { faultText, gateway, type Rules, rulesPolicy, warningsOf } from '@assize/gate/internal/gateway';
-import type { Domain } from 'assize/internal/kernel';
 import { serve as startServer } from '@assize/server/internal';
+import { parseRuleTable, ruleTable } from 'assize/internal/authority';
+import { loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
+import type { Domain } from 'assize/internal/kernel';
 import { openStore, sealKeys } from 'assize/internal/stores';
+import { type Command, InvalidArgumentError } from 'commander';
 import { CliError, described, EXIT, note } from '../errors.ts';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
 import { withSharedOptions } from '../files/options.ts';

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { isInstance } from 'assize/internal/base';
 import type { Fault, Payload } from 'assize/internal/ledger';
 import { checkRow, type EntryRow, LedgerFault, type LedgerStore } from 'assize/internal/ledger';
@@ -14,6 +13,7 @@ import {
   stepOf,
   traceOf,
 } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { ENTRY_HELP, entryNamed } from '../input/points.ts';

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import type { Json } from 'assize/internal/base';
 import { parsePointer } from 'assize/internal/canon';
 import { Replayer } from 'assize/internal/ledger';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { valueAt } from '../input/json-pointer.ts';

@@ -1,9 +1,16 @@
-import { type Command, Option } from 'commander';
+import {
+  COMMAND_LINE,
+  type Credentials,
+  credentialsOf,
+  publicAddress,
+  signInLink,
+  type TokenRow,
+} from '@assize/server/internal';
 import { addMicros, type Instant } from 'assize/internal/canon';
 import { loadConfig, type PrincipalKind, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
 import { systemClock } from 'assize/internal/oracle';
-import { COMMAND_LINE, type Credentials, credentialsOf, publicAddress, signInLink, type TokenRow } from '@assize/server/internal';
 import { shortTime } from 'assize/internal/views';
+import { type Command, Option } from 'commander';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { repeatable, upTo, withSharedOptions } from '../files/options.ts';
 import { serverAddress } from '../input/server-address.ts';

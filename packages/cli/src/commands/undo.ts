@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, rmSync } from 'node:fs';
-import type { Command } from 'commander';
 import { hashText } from 'assize/internal/canon';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { unreadable, unwritable } from '../files/file-faults.ts';
 import { withSharedOptions } from '../files/options.ts';

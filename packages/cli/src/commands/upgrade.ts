@@ -1,8 +1,14 @@
-import type { Command } from 'commander';
-import { type Domain, type Migration, rulesWithoutOverride, UPGRADE_ACTION, upgradeScope } from 'assize/internal/kernel';
+import {
+  type Domain,
+  type Migration,
+  rulesWithoutOverride,
+  UPGRADE_ACTION,
+  upgradeScope,
+} from 'assize/internal/kernel';
 import { type DomainRef, Replayer } from 'assize/internal/ledger';
 import type { Upgrade } from 'assize/internal/runtime';
 import { counted, shortId } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { importModule } from '../files/module-file.ts';
 import { anchorsOption, entryKeyOption, type KeyOptions, signerOption, withSharedOptions } from '../files/options.ts';

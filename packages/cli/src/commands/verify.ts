@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
 import type { VerifyReport } from 'assize/internal/ledger';
 import { verifyStore } from 'assize/internal/runtime';
 import type { SealState, Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';
 import { domainOption, entryKeyOption, withSharedOptions } from '../files/options.ts';
 import {

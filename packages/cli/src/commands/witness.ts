@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import type { Command } from 'commander';
+import { WitnessFile, witnessServer } from '@assize/audit/internal/witness';
 import { thrownText } from 'assize/internal/base';
 import { formatVerifierKey, parseSignerKey } from 'assize/internal/merkle';
-import { WitnessFile, witnessServer } from '@assize/audit/internal/witness';
+import type { Command } from 'commander';
 import { CliError, EXIT, note } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { readText, readVerifierKey } from '../store/log-files.ts';

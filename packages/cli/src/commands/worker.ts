@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
 import { type DurableRun, RunWorker } from '@assize/agents/internal/agents';
+import type { Command } from 'commander';
 import { described, EXIT, note } from '../errors.ts';
 import { positive, repeatable, withSharedOptions } from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';

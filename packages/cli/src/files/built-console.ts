@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ConsoleFiles } from '@assize/server/internal';
-import { installedFolder, isInstalled } from './installed-package.ts';
+import { cloneFolder, installedFolder, isInstalled } from './installed-package.ts';
 
 const run = promisify(execFile);
 
@@ -29,7 +30,7 @@ export async function builtConsole(): Promise<ConsoleFiles | undefined> {
 export async function bundleVerifiers(): Promise<{ readonly script?: string; readonly page?: string }> {
   const folder = await consoleFolder();
   const page = folder === undefined ? undefined : textIn(join(folder, 'verify.html'));
-  const script = textIn(join(installedFolder(), 'verifiers/python/verify.py'));
+  const script = textIn(join(cloneFolder() ?? installedFolder(), 'verifiers/python/verify.py'));
   return { ...(script !== undefined && { script }), ...(page !== undefined && { page }) };
 }
 
@@ -44,9 +45,9 @@ function textIn(path: string): string | undefined {
  * @throws the errors of the build
  */
 async function consoleFolder(): Promise<string | undefined> {
-  const root = installedFolder();
+  const root = cloneFolder();
+  if (root === undefined) return dirname(fileURLToPath(import.meta.resolve('@assize/console/package.json')));
   const builder = join(root, 'scripts/build-console.ts');
-  if (!existsSync(builder)) return join(root, 'console');
   if (!isInstalled('vite')) return undefined;
   const folder = join(root, 'node_modules/.cache/assize-console', digestOf(root));
   if (!existsSync(folder)) await build(builder, folder);

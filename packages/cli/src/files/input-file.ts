@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { z } from 'zod';
 import { isAssizeError, isInstance, type Json } from 'assize/internal/base';
-import { type CanonLimits, issueText, type Misfit, misfitsOf, parseStrict, textPlace, WORLD_LIMITS } from 'assize/internal/canon';
+import {
+  type CanonLimits,
+  issueText,
+  type Misfit,
+  misfitsOf,
+  parseStrict,
+  textPlace,
+  WORLD_LIMITS,
+} from 'assize/internal/canon';
+import type { z } from 'zod';
 import { CliError } from '../errors.ts';
 import { whileBlocked } from '../terminal/interrupt.ts';
 import { unreadable } from './file-faults.ts';

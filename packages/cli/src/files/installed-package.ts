@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** Whether a package that Assize does not depend on can be imported from here. */
 export function isInstalled(specifier: string): boolean {
@@ -19,7 +18,13 @@ export async function importInstalled<Module>(specifier: string): Promise<Module
 
 /** The folder of this package. */
 export function installedFolder(): string {
-  return dirname(fileURLToPath(import.meta.resolve('assize/package.json')));
+  return join(import.meta.dirname, '../..');
+}
+
+/** The folder of the repository, if this is a clone and no installed package. */
+export function cloneFolder(): string | undefined {
+  const folder = join(installedFolder(), '../..');
+  return existsSync(join(folder, 'scripts/build.ts')) ? folder : undefined;
 }
 
 /** The version of this package. */

@@ -1,5 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_STORE } from 'assize/internal/config';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT } from '../errors.ts';
 
 export { DEFAULT_STORE };

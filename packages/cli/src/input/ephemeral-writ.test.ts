@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
 import { addMicros } from 'assize/internal/canon';
+import { expect, test } from 'vitest';
 import { ChainWriter, keysOf, rootMembers } from '../../../../tests/support/ledger/rows.ts';
 import { ephemeralWrit, ephemeralWrits } from './ephemeral-writ.ts';
 

@@ -1,6 +1,6 @@
-import { InvalidArgumentError } from 'commander';
 import { type AssizeError, isAssizeError, type Json } from 'assize/internal/base';
 import { parseStrict, textPlace } from 'assize/internal/canon';
+import { InvalidArgumentError } from 'commander';
 
 /** The value of an option that takes JSON. @throws InvalidArgumentError */
 export function jsonOption(text: string): Json {

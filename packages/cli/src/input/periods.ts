@@ -1,8 +1,8 @@
-import { InvalidArgumentError } from 'commander';
 import { isAssizeError } from 'assize/internal/base';
 import { type Instant, parseInstant } from 'assize/internal/canon';
 import { OPEN_END, OPEN_START } from 'assize/internal/ledger';
 import { type Period, period } from 'assize/internal/memory';
+import { InvalidArgumentError } from 'commander';
 
 /** For the help of commands that accept instants of facts. */
 export const INSTANT_HELP =

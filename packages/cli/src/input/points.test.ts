@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import type { LedgerStore } from 'assize/internal/ledger';
+import { expect, test } from 'vitest';
 import { findEntry } from '../store/entries.ts';
 import { entryNamed, placeIn, pointOf } from './points.ts';
 

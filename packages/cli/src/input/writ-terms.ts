@@ -1,6 +1,6 @@
-import { type Command, Option } from 'commander';
 import type { Instant } from 'assize/internal/canon';
 import { systemRandom } from 'assize/internal/oracle';
+import { type Command, Option } from 'commander';
 import { CliError } from '../errors.ts';
 import { count, repeatable } from '../files/options.ts';
 import { instantOrDay } from './periods.ts';

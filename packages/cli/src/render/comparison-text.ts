@@ -1,4 +1,9 @@
-import type { ArchitectureComparison, ArchitectureFigures, ComparedStep, Violation } from '@assize/agents/internal/architectures';
+import type {
+  ArchitectureComparison,
+  ArchitectureFigures,
+  ComparedStep,
+  Violation,
+} from '@assize/agents/internal/architectures';
 import { counted } from 'assize/internal/views';
 import type { Output } from '../terminal/output.ts';
 import { bold, dim, line, type Printable, red, type Value, yellow } from '../terminal/printable.ts';

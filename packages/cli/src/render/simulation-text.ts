@@ -1,4 +1,12 @@
-import type { Parting, RulingCounts, SampleResult, Simulation, Step, VariantParting, VariantResult } from '@assize/agents/internal/agents';
+import type {
+  Parting,
+  RulingCounts,
+  SampleResult,
+  Simulation,
+  Step,
+  VariantParting,
+  VariantResult,
+} from '@assize/agents/internal/agents';
 import type { Amounts } from 'assize/internal/authority';
 import { counted, shortId } from 'assize/internal/views';
 import type { Output } from '../terminal/output.ts';

@@ -1,5 +1,5 @@
-import { isAssizeError } from 'assize/internal/base';
 import { isCellsUrl, partsOfCellsUrl, readCellsFile } from '@assize/cells/internal';
+import { isAssizeError } from 'assize/internal/base';
 import { findRootKey, rootKeyFile } from 'assize/internal/config';
 import { openStore } from 'assize/internal/stores';
 import { CliError } from '../errors.ts';

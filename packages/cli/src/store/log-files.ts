@@ -1,5 +1,5 @@
 import { closeSync, fchmodSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { Option } from 'commander';
+import type { LogKeys } from '@assize/server/internal';
 import { isAssizeError } from 'assize/internal/base';
 import { derivedLogKey, findRootKey, type RootKey } from 'assize/internal/config';
 import {
@@ -12,8 +12,8 @@ import {
   type VerifierKey,
 } from 'assize/internal/merkle';
 import { readCheckpointFile } from 'assize/internal/runtime';
-import type { LogKeys } from '@assize/server/internal';
 import { checkpointFile } from 'assize/internal/stores';
+import { Option } from 'commander';
 import { CliError } from '../errors.ts';
 import { unreadable, unwritable } from '../files/file-faults.ts';
 import { isFile } from '../files/module-file.ts';

@@ -1,4 +1,9 @@
-import { configuredVariants, type SimulationGiven, type ToolSimulator, type Variant } from '@assize/agents/internal/agents';
+import {
+  configuredVariants,
+  type SimulationGiven,
+  type ToolSimulator,
+  type Variant,
+} from '@assize/agents/internal/agents';
 import { isAssizeError, thrownText } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { findRootKey, GrantIssuer } from 'assize/internal/config';

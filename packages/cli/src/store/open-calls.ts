@@ -1,5 +1,5 @@
-import type { Json } from 'assize/internal/base';
 import { type GatewayState, type OpenCall, openCalls } from '@assize/gate/internal/gateway';
+import type { Json } from 'assize/internal/base';
 import { Replayer, readRow } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';

@@ -1,7 +1,7 @@
+import { cedarPolicy } from '@assize/cedar/internal';
+import { rulesPolicy } from '@assize/gate/internal/gateway';
 import { covers, type Policy, parseRuleTable, type RuleTable, ruleTable } from 'assize/internal/authority';
 import { isAssizeError } from 'assize/internal/base';
-import { rulesPolicy } from '@assize/gate/internal/gateway';
-import { cedarPolicy } from '@assize/cedar/internal';
 import type { Domain } from 'assize/internal/kernel';
 import { CliError, note } from '../errors.ts';
 import { readJson, readText } from '../files/input-file.ts';

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import type { Policy } from 'assize/internal/authority';
 import { findConfig, loadConfig, type ResolvedConfig } from 'assize/internal/config';
+import type { Command } from 'commander';
 import { divertPrints } from '../terminal/output.ts';
 import { policyFrom } from './policies.ts';
 

@@ -1,5 +1,5 @@
-import { Option } from 'commander';
 import type { EffectOptions } from 'assize/internal/runtime';
+import { Option } from 'commander';
 import { CliError } from '../errors.ts';
 import { readText } from '../files/input-file.ts';
 

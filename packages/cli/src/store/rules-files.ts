@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { isAssizeError } from 'assize/internal/base';
 import { type ReadCase, type RulesFault, type RulesFile, readCases, readRules } from '@assize/gate/internal/gateway';
+import { isAssizeError } from 'assize/internal/base';
 import { CliError } from '../errors.ts';
 import { readText } from '../files/input-file.ts';
 

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import type { Store, StoreOptions } from 'assize/internal/stores';
+import type { Command } from 'commander';
 import { CliError, type ExitCode } from '../errors.ts';
 import { DEFAULT_STORE } from '../files/options.ts';
 import { Interrupted, interruption } from '../terminal/interrupt.ts';

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
 import type { Json } from 'assize/internal/base';
+import { describe, expect, test } from 'vitest';
 import { isLong, outlineOf } from './outline.ts';
 
 describe('an outline', () => {

@@ -3,9 +3,9 @@
  * parent sends the address of the bank, and gets the address of the server.
  */
 
+import { serve } from '@assize/server/internal';
 import { parseRuleTable, ruleTable } from 'assize/internal/authority';
 import { rootKeyOf } from 'assize/internal/config';
-import { serve } from '@assize/server/internal';
 import { openStore, sealKeys } from 'assize/internal/stores';
 import type { BankAddress } from './bank-sink.ts';
 import { tourConfig } from './tour-config.ts';

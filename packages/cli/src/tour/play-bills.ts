@@ -1,8 +1,9 @@
 /** The world `bills`: the calls of an agent that pays suppliers behind a rules file. */
+
+import { gateway, readRules } from '@assize/gate/internal/gateway';
 import type { Writ } from 'assize/internal/authority';
 import { addMicros, type Instant } from 'assize/internal/canon';
 import type { RootKey } from 'assize/internal/config';
-import { gateway, readRules } from '@assize/gate/internal/gateway';
 import { Assize, type Ruling, type Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { BILLS, type Bill } from './bills.ts';

@@ -1,7 +1,7 @@
+import { incident } from '@assize/audit/internal/incident';
+import { gatewayDomain } from '@assize/gate/internal/gateway';
 import { defineConfig, type ResolvedConfig, resolveConfig } from 'assize/internal/config';
 import { disclosure } from 'assize/internal/domains/disclosure';
-import { gatewayDomain } from '@assize/gate/internal/gateway';
-import { incident } from '@assize/audit/internal/incident';
 import { udt } from 'assize/internal/domains/udt';
 import { bankAt } from './bank-client.ts';
 import type { BankAddress } from './bank-sink.ts';

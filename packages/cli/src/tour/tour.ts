@@ -1,10 +1,17 @@
 /** The tour of the server: four worlds that scripted agents filled, without a model or a key. */
 import { appendFileSync } from 'node:fs';
+import {
+  COMMAND_LINE,
+  type ConsoleFiles,
+  type Credentials,
+  credentialsOf,
+  type Serving,
+  serve,
+} from '@assize/server/internal';
 import { parseRuleTable, ruleTable } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import { type PrincipalKind, type ResolvedConfig, type RootKey, rootKeyOf } from 'assize/internal/config';
 import { systemClock } from 'assize/internal/oracle';
-import { COMMAND_LINE, type ConsoleFiles, type Credentials, credentialsOf, type Serving, serve } from '@assize/server/internal';
 import { openStore, type Store, sealKeys } from 'assize/internal/stores';
 import { summaryOf } from 'assize/internal/views';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';

@@ -1,8 +1,8 @@
 import type { Json } from 'assize/internal/base';
 import type { Instant } from 'assize/internal/canon';
-import type { GatewayState } from '#gateway';
 import type { EntryRow, Hash, Stored } from 'assize/internal/ledger';
 import type { FinalRuling, Ruling, Trajectory } from 'assize/internal/runtime';
+import type { GatewayState } from '#gateway';
 
 /** The actions of an agent in the gateway domain. */
 export type AgentAction = 'call' | 'begin' | 'report' | 'session';

@@ -1,7 +1,7 @@
 import type { Json } from 'assize/internal/base';
 import { canonicalize, hashText } from 'assize/internal/canon';
-import { type CallRow, type GatewayState, openRows } from '#gateway';
 import { traced } from 'assize/internal/traces';
+import { type CallRow, type GatewayState, openRows } from '#gateway';
 import type { CallWorld } from './call-world.ts';
 import { reportStep } from './steps.ts';
 

@@ -1,10 +1,10 @@
 import { isAssizeError } from 'assize/internal/base';
 import { addMicros, type Instant } from 'assize/internal/canon';
-import { type CallRow, callDigest, canBegin, type GatewayState, isToBegin, openRows } from '#gateway';
 import { type Hash, isEffectPending, type PendingPayload, readRow } from 'assize/internal/ledger';
 import type { FinalRuling, Ruling } from 'assize/internal/runtime';
 import { traced } from 'assize/internal/traces';
 import { callAnswer, type RulingDocument, rulingView } from 'assize/internal/views';
+import { type CallRow, callDigest, canBegin, type GatewayState, isToBegin, openRows } from '#gateway';
 import { type AskedCall, type CallContent, hasHiddenMember, keyOf } from './asked-call.ts';
 import { beginKey, hasBegun, newAttempt, observed } from './attempt.ts';
 import type { CallWorld, Observed } from './call-world.ts';

@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
 import { type AssizeWorld, createAssize } from 'assize/internal/config';
-import { gateway, readRules } from '#gateway';
 import type { Domain } from 'assize/internal/kernel';
 import { type EntryRow, readRow } from 'assize/internal/ledger';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { gateway, readRules } from '#gateway';
 import { succeed } from '../../../../tests/support/server/calling.ts';
 import { start } from '../../../../tests/support/server/serving.ts';
 import { type CallEnd, connectGate, type Gate, type GateCall, openGate, type PendingEnd } from './index.ts';

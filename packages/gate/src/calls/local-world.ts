@@ -1,11 +1,11 @@
 import type { Writ } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
 import type { Instant } from 'assize/internal/canon';
-import type { GatewayState } from '#gateway';
 import { type EntryRow, type Hash, Replayer, type Stored } from 'assize/internal/ledger';
 import type { Clock } from 'assize/internal/oracle';
 import { type FinalRuling, type Ruling, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
+import type { GatewayState } from '#gateway';
 import type { AgentAction, CallWorld, EntryPlace, ProposeOptions } from './call-world.ts';
 
 export interface LocalWorldParts {

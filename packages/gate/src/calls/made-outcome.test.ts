@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import type { TransactionState } from 'assize/internal/effects';
+import { expect, test } from 'vitest';
 import { madeOutcome } from './made-outcome.ts';
 
 type Phase = TransactionState['effects'][number]['phase'];

@@ -2,18 +2,10 @@ import { readFileSync } from 'node:fs';
 import { issueWrit, segment, type Writ } from 'assize/internal/authority';
 import { arg, checkArgument } from 'assize/internal/base';
 import { createAssize, DEFAULT_PERIOD, type Environment, rootKeyOf } from 'assize/internal/config';
-import {
-  agentName,
-  configuration,
-  type GatewayState,
-  gateway,
-  isConfigured,
-  readRules,
-  serverName,
-} from '#gateway';
 import type { Domain } from 'assize/internal/kernel';
 import { systemClock } from 'assize/internal/oracle';
 import type { AssizeOptions, Trajectory } from 'assize/internal/runtime';
+import { agentName, configuration, type GatewayState, gateway, isConfigured, readRules, serverName } from '#gateway';
 import { CallError } from './errors.ts';
 import { Gate, type GateOptions } from './gate.ts';
 import { HttpPort } from './http-port.ts';

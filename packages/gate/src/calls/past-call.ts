@@ -1,7 +1,7 @@
 import type { Json } from 'assize/internal/base';
 import { addMicros } from 'assize/internal/canon';
-import { BEGIN_HOURS } from '#gateway';
 import { type CommitPayload, type EntryRow, readRow } from 'assize/internal/ledger';
+import { BEGIN_HOURS } from '#gateway';
 import { argsUnder } from './args-under.ts';
 import { keyOf } from './asked-call.ts';
 import type { CallWorld } from './call-world.ts';

@@ -1,6 +1,7 @@
 /** Values that the ledger keeps as JSON, and gives back equal. */
-import { expect, test } from 'vitest';
+
 import type { Json } from 'assize/internal/base';
+import { expect, test } from 'vitest';
 import { ofPlain, toPlain } from './index.ts';
 
 test.each([

@@ -1,7 +1,7 @@
 import { isRecord, type Json } from 'assize/internal/base';
 import { parsePointer } from 'assize/internal/canon';
-import { type GatewayState, type Spent, type StandingApproval, USES } from '#gateway';
 import type { CommitPayload, Entry, Hash, ValueReader } from 'assize/internal/ledger';
+import { type GatewayState, type Spent, type StandingApproval, USES } from '#gateway';
 
 /** One call that a standing approval let through. */
 export interface StandingUse {

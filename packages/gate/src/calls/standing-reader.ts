@@ -1,6 +1,6 @@
-import type { GatewayState } from '#gateway';
 import { readTransaction } from 'assize/internal/effects';
 import { type EffectStore, type LedgerStore, type Payload, Replayer, readRow } from 'assize/internal/ledger';
+import type { GatewayState } from '#gateway';
 import { madeOutcome } from './made-outcome.ts';
 import { StandingLog, type StandingRecord, type StandingUse } from './standing-log.ts';
 

@@ -1,6 +1,6 @@
 import type { Json } from 'assize/internal/base';
-import type { Spent } from '#gateway';
 import type { Hash } from 'assize/internal/ledger';
+import type { Spent } from '#gateway';
 import {
   type RecordedTerms,
   type StandingRecord,

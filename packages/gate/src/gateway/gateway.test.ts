@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { declareTool } from 'assize/internal/effects';
 import { backtestStore, deepReplayStore, verifyStore } from 'assize/internal/runtime';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { desk, said } from '../../../../tests/support/domains/gateway/desk.ts';
 import {
   definitionHash,

@@ -1,5 +1,5 @@
-import type { z } from 'zod';
 import { readInstant } from 'assize/internal/canon';
+import type { z } from 'zod';
 import type { standArgs } from './actions/stand.ts';
 import { matchesSome } from './names.ts';
 

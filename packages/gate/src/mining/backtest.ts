@@ -1,8 +1,13 @@
 import { arg, checkArgument } from 'assize/internal/base';
 import { canonicalize, WORLD_LIMITS } from 'assize/internal/canon';
-import { gatewayDomain, gatewayUnder, type Rules, readRules } from '#gateway';
 import type { Hash, LedgerStore } from 'assize/internal/ledger';
-import { type BacktestOptions, type BacktestReport, backtestStore, type VerdictDifference } from 'assize/internal/runtime';
+import {
+  type BacktestOptions,
+  type BacktestReport,
+  backtestStore,
+  type VerdictDifference,
+} from 'assize/internal/runtime';
+import { gatewayDomain, gatewayUnder, type Rules, readRules } from '#gateway';
 import { ruleLine, WRITTEN } from './write/add-to-file.ts';
 import type { GatewayRule } from './write/gateway-rule.ts';
 

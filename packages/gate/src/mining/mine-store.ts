@@ -1,7 +1,7 @@
 import { arg, checkArgument, isAssizeError } from 'assize/internal/base';
-import { type GatewayState, gatewayDomain, type Rules, rulesInForce } from '#gateway';
 import { type LedgerStore, Replayer, readRow } from 'assize/internal/ledger';
 import type { BacktestOptions } from 'assize/internal/runtime';
+import { type GatewayState, gatewayDomain, type Rules, rulesInForce } from '#gateway';
 import { backtestRules, type RuleBacktest, type RuleBacktestOptions } from './backtest.ts';
 import { MiningError } from './errors.ts';
 import { type Candidate, judgeRule, type MiningOptions, search } from './mine.ts';

@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream';
-import { StoreError } from 'assize/internal/stores/errors.ts';
 
 // The part of the package `pg` that this store uses. Own types keep the types of `pg` out of this
 // package's declarations. A program that keeps its ledgers in SQLite then needs neither the types
@@ -50,16 +49,6 @@ export interface Driver {
   readonly Client: new (config: DriverConfig) => DriverClient;
 }
 
-/** @throws {StoreError} `store_no_driver` if the package is not installed. */
 export async function loadDriver(): Promise<Driver> {
-  try {
-    return (await import('pg')).default;
-  } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new StoreError(
-      'store_no_driver',
-      'The package pg, which a PostgreSQL store needs, is not installed. Run npm install pg.',
-      { cause: error },
-    );
-  }
+  return (await import('pg')).default;
 }

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CommitResult } from 'assize/internal/ledger';
-import { cases } from '../../../../tests/support/cases.ts';
-import { type Loss, Relay, withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { keyOf, loggedOf, writeOf } from '@assize/testing/internal/effect-rows.ts';
 import { effectStoreSuite } from '@assize/testing/internal/effect-store-suite.ts';
 import { sharedEffectStoreSuite } from '@assize/testing/internal/shared-effect-store-suite.ts';
 import { batchOf, blobOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import type { CommitResult } from 'assize/internal/ledger';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cases } from '../../../../tests/support/cases.ts';
+import { type Loss, Relay, withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { unknownCommitError } from '../errors.ts';
 import { openPostgres } from '../index.ts';
 import { BatchJob } from '../writer/job.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { keyOf, loggedOf, writeOf } from '@assize/testing/internal/effect-rows.ts';
 import { isFenced, joined } from '@assize/testing/internal/laws/sharing.ts';
 import { claimsAt, liveWork, type Member } from '@assize/testing/internal/members.ts';
+import { expect, test } from 'vitest';
+import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { openPostgres, type PostgresStore } from '../index.ts';
 
 const WRITTEN = { status: 'written' };

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { ErasedRow, FactKey, FactVersion, FactWrite, Hash, PartitionName, PartitionRead } from 'assize/internal/ledger';
+import type {
+  ErasedRow,
+  FactKey,
+  FactVersion,
+  FactWrite,
+  Hash,
+  PartitionName,
+  PartitionRead,
+} from 'assize/internal/ledger';
 import { OPEN_START, type OpenKey, OpenSet } from 'assize/internal/memory';
 import {
   changeOpen,

@@ -1,15 +1,15 @@
-import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { FactWrite } from 'assize/internal/ledger';
-import { OPEN_START } from 'assize/internal/memory';
-import { cases } from '../../../../tests/support/cases.ts';
-import { type Loss, Relay, untilOneWaits, untilWait, withPostgres } from '../../../../tests/support/postgres/index.ts';
-import { roundTripsOf } from '../../../../tests/support/postgres/round-trips.ts';
 import { loggedOf, writeOf } from '@assize/testing/internal/effect-rows.ts';
 import { exportFacts } from '@assize/testing/internal/fact-model.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '@assize/testing/internal/fact-rows.ts';
 import { factStoreSuite } from '@assize/testing/internal/fact-store-suite.ts';
 import { batchOf, blobOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import type { FactWrite } from 'assize/internal/ledger';
+import { OPEN_START } from 'assize/internal/memory';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cases } from '../../../../tests/support/cases.ts';
+import { type Loss, Relay, untilOneWaits, untilWait, withPostgres } from '../../../../tests/support/postgres/index.ts';
+import { roundTripsOf } from '../../../../tests/support/postgres/round-trips.ts';
 import { openPostgres, type PostgresStore } from '../index.ts';
 import { hashOf } from './fact-plan.ts';
 

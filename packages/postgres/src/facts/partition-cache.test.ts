@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
 import type { PartitionName } from 'assize/internal/ledger';
 import { OPEN_END, type OpenKey, OpenSet } from 'assize/internal/memory';
+import { expect, test } from 'vitest';
 import { PartitionCache, type PartitionFacts } from './partition-cache.ts';
 
 const name = (subject: string): PartitionName => ({ space: 's', subject, predicate: 'p' });

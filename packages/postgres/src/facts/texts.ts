@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { FactHit, FactText, FactTextQuery, FactVector, FactVectorQuery, FactVersion } from 'assize/internal/ledger';
+import type {
+  FactHit,
+  FactText,
+  FactTextQuery,
+  FactVector,
+  FactVectorQuery,
+  FactVersion,
+} from 'assize/internal/ledger';
 import { documentOf, OPEN_START, wordsOf } from 'assize/internal/memory';
 import { otherDimensions, unit } from 'assize/internal/stores/vectors.ts';
 import type { Readers, ReadRequest } from '../connection/readers.ts';

@@ -1,7 +1,7 @@
+import { batchOf, blobOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
 import { expect, test } from 'vitest';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { roundTripsOf } from '../../../../tests/support/postgres/round-trips.ts';
-import { batchOf, blobOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
 import { openPostgres } from '../index.ts';
 
 withPostgres('texts of blobs', (postgres) => {

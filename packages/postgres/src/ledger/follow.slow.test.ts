@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
-import { Relay, withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { batchOf, chainOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
 import { openStore } from 'assize/internal/stores';
+import { expect, test } from 'vitest';
+import { Relay, withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { openPostgres, type StoreEvent } from '../index.ts';
 
 /** Stores the received events, and waits for more. */

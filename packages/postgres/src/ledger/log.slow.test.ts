@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
-import { integrateLog } from 'assize/internal/ledger';
-import { holdTable, withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { logStoreSuite } from '@assize/testing/internal/log-store-suite.ts';
 import { batchOf, blobOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { integrateLog } from 'assize/internal/ledger';
+import { expect, test } from 'vitest';
+import { holdTable, withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { openPostgres } from '../index.ts';
 
 withPostgres('the log', (postgres) => {

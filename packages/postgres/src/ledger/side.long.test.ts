@@ -1,6 +1,6 @@
+import { sideStoreSuite } from '@assize/testing/internal/side-store-suite.ts';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Loss, Relay, withPostgres } from '../../../../tests/support/postgres/index.ts';
-import { sideStoreSuite } from '@assize/testing/internal/side-store-suite.ts';
 import { openPostgres, type PostgresStore } from '../index.ts';
 
 const insert = { kind: 'k', key: 'a', expected: null, body: '1' };

@@ -1,8 +1,8 @@
+import { snapshotStoreSuite } from '@assize/testing/internal/snapshot-store-suite.ts';
+import { batchOf, blobOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
-import { snapshotStoreSuite } from '@assize/testing/internal/snapshot-store-suite.ts';
-import { batchOf, blobOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
 import { openPostgres, type PostgresStore } from '../index.ts';
 
 withPostgres('snapshots', (postgres) => {

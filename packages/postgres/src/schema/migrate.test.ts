@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import { OPEN_END, OPEN_START } from 'assize/internal/memory';
+import { expect, test } from 'vitest';
 import { APPLICATION_ID, MIGRATIONS } from './migrate.ts';
 
 const [schema] = MIGRATIONS as readonly [string];

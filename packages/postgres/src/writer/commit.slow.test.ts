@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
-import type { EntryRow } from 'assize/internal/ledger';
-import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { batchOf, chainOf } from '@assize/testing/internal/store-rows.ts';
+import type { EntryRow } from 'assize/internal/ledger';
+import { expect, test } from 'vitest';
+import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { loadDriver } from '../connection/driver.ts';
 import { Session } from '../connection/session.ts';
 import { PartitionCache } from '../facts/partition-cache.ts';

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { batchOf, blobOf, chainOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import type { Trajectory } from 'assize/internal/runtime';
+import { unit } from 'assize/internal/stores/vectors.ts';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import type { Trajectory } from 'assize/internal/runtime';
 import { ANSWERS, answered, OTHERS } from '../../../../tests/support/clinic/answers-about-patient.ts';
 import { clinic } from '../../../../tests/support/clinic/clinic.ts';
 import { committed, SECRETS, told, WHO, WORDS } from '../../../../tests/support/clinic/mentions-of-patient.ts';
 import { HandClock, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { holdTable, inFiles, overwriteWal, withPostgres } from '../../../../tests/support/postgres/index.ts';
-import { batchOf, blobOf, chainOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
-import { unit } from 'assize/internal/stores/vectors.ts';
 import { openPostgres, type PostgresOptions, type PostgresStore } from '../index.ts';
 
 const VECTOR = Float32Array.of(0.9, -0.3, 0.7, 0.1);

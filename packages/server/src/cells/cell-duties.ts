@@ -1,5 +1,5 @@
-import { isAssizeError } from 'assize/internal/base';
 import { type Cell, explainedHalt, reportCheckpoint, tenantOf } from '@assize/cells/internal';
+import { isAssizeError } from 'assize/internal/base';
 import type { ResolvedConfig } from 'assize/internal/config';
 import type { Metrics } from '../log/metrics.ts';
 import { Recurring } from '../recurring.ts';

@@ -1,13 +1,13 @@
-import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { generateKeys } from 'assize/internal/canon';
 import { type Cell, type DirectoryState, RootWatch } from '@assize/cells/internal';
+import { generateKeys } from 'assize/internal/canon';
 import { GrantIssuer } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
 import { HALT_ACTION } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import { Assize, verifyStore } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
 import { till } from '../../../../tests/support/server/till.ts';
 import { OfficeWrits } from '../principals/office-writs.ts';
 import { CellOrders } from './cell-orders.ts';

@@ -1,5 +1,5 @@
-import { isAssizeError } from 'assize/internal/base';
 import { type Cell, type DirectoryState, ORDERS_PRINCIPAL, tenantOf } from '@assize/cells/internal';
+import { isAssizeError } from 'assize/internal/base';
 import type { GrantIssuer } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
 import { HALT_ACTION, REVOKE_ACTION } from 'assize/internal/ledger';

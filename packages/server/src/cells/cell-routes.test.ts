@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
-import { generateKeys } from 'assize/internal/canon';
 import { type DirectoryState, RootWatch } from '@assize/cells/internal';
+import { generateKeys } from 'assize/internal/canon';
+import { expect, test } from 'vitest';
 import { ForwardMark } from '../routing/forward-mark.ts';
 import type { Forwarder, Forwarding } from '../routing/forwarder.ts';
 import { CellRoutes } from './cell-routes.ts';

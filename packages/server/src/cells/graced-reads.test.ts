@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
 import type { SideStore } from 'assize/internal/ledger';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, test } from 'vitest';
 import { gracedReads } from './graced-reads.ts';
 
 const GRACE_MS = 100;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import fc from 'fast-check';
-import { expect, onTestFinished, test, vi } from 'vitest';
 import type { EntryRow } from 'assize/internal/ledger';
 import { type Ruling, rulingOf } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';
+import fc from 'fast-check';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { cases } from '../../../../tests/support/cases.ts';
 import { desk } from '../../../../tests/support/ledger/desk.ts';
 import { ChainWriter, commitMembers, rootMembers, second } from '../../../../tests/support/ledger/rows.ts';

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { MemoryStore } from 'assize/internal/stores';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { AGENT, proposeAt, READER, serveDesk, tokenOf } from '../../../../tests/support/ledger/served-desk.ts';
 import type { Serving } from '../serve.ts';
 

@@ -1,7 +1,7 @@
-import type { Json } from 'assize/internal/base';
 import type { AgentAction, CallWorld, EntryPlace, ProposeOptions } from '@assize/gate/internal/calls';
-import type { Instant } from 'assize/internal/canon';
 import type { GatewayState } from '@assize/gate/internal/gateway';
+import type { Json } from 'assize/internal/base';
+import type { Instant } from 'assize/internal/canon';
 import type { EntryRow, Hash, Stored } from 'assize/internal/ledger';
 import { type FinalRuling, type Ruling, Trajectory, type WritChain } from 'assize/internal/runtime';
 import { awaitDecision, type Waiting } from '../await-decision.ts';

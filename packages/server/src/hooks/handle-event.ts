@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { isAssizeError, isInstance } from 'assize/internal/base';
+import { z } from 'zod';
 import type { HookAnswer } from './answers.ts';
 import type { GatewayDesk } from './gateway-desk.ts';
 

@@ -1,6 +1,6 @@
-import type { Json } from 'assize/internal/base';
 import type { CallContent, CallPart } from '@assize/gate/internal/calls';
 import { PARTS_MAX } from '@assize/gate/internal/gateway';
+import type { Json } from 'assize/internal/base';
 import { canonicalPath } from './calls/file-path.ts';
 import { placed } from './calls/placed-parts.ts';
 import { commandParts } from './calls/shell-command.ts';

@@ -1,8 +1,8 @@
-import { type Context, Hono } from 'hono';
-import { matchedRoutes } from 'hono/route';
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import type { PrincipalKind } from 'assize/internal/config';
 import { StoreError } from 'assize/internal/stores';
+import { type Context, Hono } from 'hono';
+import { matchedRoutes } from 'hono/route';
 import type { CellRoutes } from '../cells/cell-routes.ts';
 import { ServerError } from '../errors.ts';
 import type { Logger } from '../log/logger.ts';

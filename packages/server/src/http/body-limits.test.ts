@@ -1,11 +1,11 @@
-import fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
 import { gateway } from '@assize/gate/internal/gateway';
 import type { Domain } from 'assize/internal/kernel';
-import { OPERATIONS } from '../index.ts';
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
 import { jsonValue } from '../../../../tests/json-values.ts';
 import { callOperation, pay, succeed } from '../../../../tests/support/server/calling.ts';
 import { start } from '../../../../tests/support/server/serving.ts';
+import { OPERATIONS } from '../index.ts';
 import { countNames } from './body.ts';
 import { chargeOf } from './limits.ts';
 

@@ -1,8 +1,9 @@
 /** `/mcp`: the ledger for MCP clients over HTTP. */
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { describe, expect, onTestFinished, test } from 'vitest';
+
 import { gateway } from '@assize/gate/internal/gateway';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Domain } from 'assize/internal/kernel';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Era, pay, textOf, waitingPayment, YES } from '../../../../tests/support/mcp/ledger-client.ts';
 import { type PrincipalName, start, type TestServer } from '../../../../tests/support/server/serving.ts';
 

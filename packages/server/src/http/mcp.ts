@@ -1,7 +1,15 @@
-import type { Hono } from 'hono';
+import {
+  ApiDesk,
+  type CallDesk,
+  type HttpEnd,
+  httpEnd,
+  pinKey,
+  type UpstreamSpec,
+  upstreamOf,
+} from '@assize/gate/internal/mcp';
 import { isAssizeError } from 'assize/internal/base';
 import type { McpConfig, McpServerConfig, ResolvedConfig } from 'assize/internal/config';
-import { ApiDesk, type CallDesk, type HttpEnd, httpEnd, pinKey, type UpstreamSpec, upstreamOf } from '@assize/gate/internal/mcp';
+import type { Hono } from 'hono';
 import { ServerError } from '../errors.ts';
 import { OPERATIONS } from '../operations/table.ts';
 import type { Caller } from '../principals/caller.ts';

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { hasHiddenMember } from '@assize/gate/internal/calls';
 import { issueText, issueWords, type Misfit, misfitsOf, type RawIssue, toPointer } from 'assize/internal/canon';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import type { Operation } from '../operations/operation.ts';
 

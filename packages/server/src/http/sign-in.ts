@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { isAssizeError } from 'assize/internal/base';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
-import { isAssizeError } from 'assize/internal/base';
 import { ServerError } from '../errors.ts';
 import { LOOPBACK_COOKIE, SESSION_COOKIE, sessionCookieOf } from '../principals/authenticator.ts';
 import type { OidcSignIn } from '../principals/oidc.ts';

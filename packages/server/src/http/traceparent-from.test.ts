@@ -1,8 +1,9 @@
 /** The header `traceparent` of proposals, calls and hooks: recorded if it has the form of W3C. */
-import { expect, test } from 'vitest';
+
 import { gateway, readRules } from '@assize/gate/internal/gateway';
 import type { Domain } from 'assize/internal/kernel';
 import { readRow, traceparentIn } from 'assize/internal/ledger';
+import { expect, test } from 'vitest';
 import { pay, succeed } from '../../../../tests/support/server/calling.ts';
 import { start } from '../../../../tests/support/server/serving.ts';
 import { traceparentFrom } from './traceparent-from.ts';

@@ -1,6 +1,6 @@
+import { StoreError } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { StoreError } from 'assize/internal/stores';
 import { Logger } from './logger.ts';
 
 /** A logger, and its lines as JSON. */

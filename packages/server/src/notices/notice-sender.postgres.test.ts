@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
 import { addMicros } from 'assize/internal/canon';
 import type { WebhookConfig } from 'assize/internal/config';
 import type { SideStore } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
+import { afterEach, describe, expect, test } from 'vitest';
 import { desk, pay, waiting } from '../../../../tests/support/ledger/payments-desk.ts';
 import { HandClock, runtimeOver } from '../../../../tests/support/ledger/runtime.ts';
 import { onEveryStore } from '../../../../tests/support/ledger/stores.ts';

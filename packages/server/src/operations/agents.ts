@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { AGENTS, type AgentsState, changeAgent } from 'assize/internal/config';
 import { Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import type { Caller } from '../principals/caller.ts';
 import { problemOf } from '../problems/problem.ts';

@@ -1,5 +1,5 @@
-import { expect, test, vi } from 'vitest';
 import { Approvals } from 'assize/internal/runtime';
+import { expect, test, vi } from 'vitest';
 import { pay, succeed } from '../../../../tests/support/server/calling.ts';
 import { start } from '../../../../tests/support/server/serving.ts';
 

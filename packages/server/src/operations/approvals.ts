@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { z } from 'zod';
 import { isAssizeError } from 'assize/internal/base';
 import { addMicros, hashText } from 'assize/internal/canon';
 import { isSamePrincipal } from 'assize/internal/kernel';
@@ -24,6 +23,7 @@ import {
   withdrawnSourceOf,
 } from 'assize/internal/runtime';
 import { pendingView, type Questions, questionsIn, rulingView } from 'assize/internal/views';
+import { z } from 'zod';
 import { awaitDecision } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
 import { grantorsOf, requireActive, requireOther, sameAsOneOf } from '../grantors.ts';

@@ -1,9 +1,9 @@
-import { z } from 'zod';
+import { requireSameTenant, tenantOf } from '@assize/cells/internal';
 import { type Writ, writId } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
-import { requireSameTenant, tenantOf } from '@assize/cells/internal';
 import { type BranchPayload, type Hash, readRow } from 'assize/internal/ledger';
 import type { Trajectory } from 'assize/internal/runtime';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import type { Caller } from '../principals/caller.ts';
 import { limitedToken, nothingToPassOn, requireSubPrincipal } from '../principals/sub-principal.ts';

@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import { isAssizeError } from 'assize/internal/base';
 import { readInstant } from 'assize/internal/canon';
 import { parseVerifierKey } from 'assize/internal/merkle';
 import { type BundleScope, makeBundle } from 'assize/internal/runtime';
+import { z } from 'zod';
 import type { CheckpointDocument } from '../checkpoints.ts';
 import { ServerError } from '../errors.ts';
 import { isOfKind } from '../principals/caller.ts';

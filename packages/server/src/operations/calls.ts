@@ -1,5 +1,3 @@
-import { z } from 'zod';
-import type { Json } from 'assize/internal/base';
 import {
   type AskedCall,
   argsUnder,
@@ -12,8 +10,10 @@ import {
   REPORTED_BYTES_MAX,
 } from '@assize/gate/internal/calls';
 import { type GatewayState, openCalls, undoCallOf } from '@assize/gate/internal/gateway';
+import type { Json } from 'assize/internal/base';
 import { Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import { requireSettler } from '../grantors.ts';
 import { GatewayDesk } from '../hooks/gateway-desk.ts';

@@ -1,10 +1,16 @@
-import { z } from 'zod';
+import {
+  ChatMemory,
+  type ChatMessage,
+  type ChatRecall,
+  type Remembered,
+  type Repair,
+} from '@assize/agents/internal/chat';
 import { segment } from 'assize/internal/authority';
 import { contentHash } from 'assize/internal/canon';
-import { ChatMemory, type ChatMessage, type ChatRecall, type Remembered, type Repair } from '@assize/agents/internal/chat';
 import { BELIEVE_ACTION, STATEMENT_METADATA } from 'assize/internal/kernel';
 import { Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
+import { z } from 'zod';
 import { agentWrit } from '../principals/agent-writ.ts';
 import { isOfKind } from '../principals/caller.ts';
 import { callerTrajectory } from '../reach.ts';

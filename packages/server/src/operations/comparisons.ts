@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { compareArchitectures } from '@assize/agents/internal/architectures';
+import { z } from 'zod';
 import { domainNamed } from './domains.ts';
 import { hash, json, name } from './forms.ts';
 import { type Operation, operation, READERS } from './operation.ts';

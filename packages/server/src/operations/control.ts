@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import type { Json } from 'assize/internal/base';
 import { UPGRADE_ACTION } from 'assize/internal/kernel';
 import { HALT_ACTION } from 'assize/internal/ledger';
 import { backtestStore, type DomainRun, type HaltOutcome, type Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import { callerTrajectory } from '../reach.ts';
 import { documentForm, hash, instant, json, name, next, PAGE_DEFAULT, page, patchForm, rulingForm } from './forms.ts';

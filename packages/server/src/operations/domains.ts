@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import type { Domain } from 'assize/internal/kernel';
 import { domainView } from 'assize/internal/views';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { documentForm, name } from './forms.ts';

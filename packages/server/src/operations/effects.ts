@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { conflicts, readClaim } from 'assize/internal/effects';
 import { type Hash, observationsOf, readRow } from 'assize/internal/ledger';
 import { type CallTexts, callTextsOf, effectTransactionView, leftInState, storedTextsOf } from 'assize/internal/views';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import { requireOther } from '../grantors.ts';
 import { replayerOf } from '../reach.ts';

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import type { Judgement } from 'assize/internal/runtime';
+import { z } from 'zod';
 import { findingForm, hash, json, patchForm } from './forms.ts';
 
 const brokenForm = z

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { exportLines, integrateLog } from 'assize/internal/ledger';
 import { verifyStore } from 'assize/internal/runtime';
 import { summaryOf } from 'assize/internal/views';
+import { z } from 'zod';
 import type { CheckpointDocument } from '../checkpoints.ts';
 import { ServerError } from '../errors.ts';
 import type { Service } from '../service.ts';

@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import { segment } from 'assize/internal/authority';
 import { BELIEVE_ACTION, STATEMENT_METADATA } from 'assize/internal/kernel';
 import { type Memory, type RecallQuery, Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';
 import { isOfKind } from '../principals/caller.ts';

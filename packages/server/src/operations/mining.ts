@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { KINDS, type MiningReport, mineStore } from '@assize/gate/internal/mining';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import { shownRulingForm } from './control.ts';
 import { documentForm, hash, instant, json, name } from './forms.ts';

@@ -1,5 +1,5 @@
-import type { z } from 'zod';
 import type { PrincipalKind } from 'assize/internal/config';
+import type { z } from 'zod';
 import type { Caller } from '../principals/caller.ts';
 import type { Service } from '../service.ts';
 

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import type { Json } from 'assize/internal/base';
 import { canonicalize, hashText, parsePointer } from 'assize/internal/canon';
+import { z } from 'zod';
 import { outlineOf } from '../outline-of.ts';
 import { tagsOfStates } from '../reach.ts';
 import { hash, json, name, PAGE_DEFAULT, page } from './forms.ts';

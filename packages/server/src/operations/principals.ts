@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { writId } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import type { PrincipalKind } from 'assize/internal/config';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import { type Caller, makerOf } from '../principals/caller.ts';
 import type { Service } from '../service.ts';

@@ -1,6 +1,6 @@
+import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MemoryStore } from 'assize/internal/stores';
 import { cases } from '../../../../tests/support/cases.ts';
 import { HandClock } from '../../../../tests/support/ledger/runtime.ts';
 import { AGENT, proposeAt, serveDesk, tokenOf } from '../../../../tests/support/ledger/served-desk.ts';

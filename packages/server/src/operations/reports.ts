@@ -1,6 +1,6 @@
-import { z } from 'zod';
-import { readInstant } from 'assize/internal/canon';
 import { type ComplianceReport, FRAMEWORKS, makeReport, reportHtml } from '@assize/audit/internal/compliance';
+import { readInstant } from 'assize/internal/canon';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import { digits, fileForm, hash, instant, name } from './forms.ts';
 import { type Operation, operation, type Request } from './operation.ts';

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { type DurableRun, RunRecords } from '@assize/agents/internal/agents';
 import { RuntimeError } from 'assize/internal/runtime';
+import { z } from 'zod';
 import type { Service } from '../service.ts';
 import { flag, hash, instant, name, next, PAGE_DEFAULT, page } from './forms.ts';
 import { ADMINS, type Operation, operation } from './operation.ts';

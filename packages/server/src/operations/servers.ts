@@ -1,8 +1,14 @@
-import { z } from 'zod';
+import {
+  callDigest,
+  type GatewayState,
+  isAlwaysDenied,
+  pinnedTools,
+  waitingCalls,
+} from '@assize/gate/internal/gateway';
 import { segment } from 'assize/internal/authority';
-import { callDigest, type GatewayState, isAlwaysDenied, pinnedTools, waitingCalls } from '@assize/gate/internal/gateway';
 import type { PendingPayload } from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';
 import { callerTrajectory, replayerOf } from '../reach.ts';

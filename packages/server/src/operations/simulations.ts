@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { simulationDocument } from '@assize/agents/internal/agents';
 import type { ResolvedSimulation } from 'assize/internal/config';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import { name } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';

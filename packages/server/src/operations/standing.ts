@@ -1,11 +1,23 @@
-import { z } from 'zod';
+import {
+  SHOWN_CALLS_MAX,
+  StandingReader,
+  type StandingRecord,
+  standingStatus,
+  standingView,
+} from '@assize/gate/internal/calls';
+import {
+  type CallArgs,
+  callArgs,
+  coveredCalls,
+  type GatewayState,
+  standingMaximum,
+} from '@assize/gate/internal/gateway';
 import type { Json } from 'assize/internal/base';
-import { SHOWN_CALLS_MAX, StandingReader, type StandingRecord, standingStatus, standingView } from '@assize/gate/internal/calls';
 import { contentHash } from 'assize/internal/canon';
-import { type CallArgs, callArgs, coveredCalls, type GatewayState, standingMaximum } from '@assize/gate/internal/gateway';
 import { type Hash, isEffectPending, type PendingPayload } from 'assize/internal/ledger';
 import { type ForeseenProposal, type ProposalInput, Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import { requireSettler } from '../grantors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';

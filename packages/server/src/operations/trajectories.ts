@@ -1,10 +1,10 @@
-import { z } from 'zod';
+import { tenantOf } from '@assize/cells/internal';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { CanonError, copyJson, DEFAULT_LIMITS, hashText, parsePointer, parseStrict } from 'assize/internal/canon';
-import { tenantOf } from '@assize/cells/internal';
 import { type BranchPayload, type EntryRow, type RootPayload, readRow } from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
 import { readable } from 'assize/internal/views';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import { isWithin } from '../is-within.ts';
 import { isOfKind } from '../principals/caller.ts';

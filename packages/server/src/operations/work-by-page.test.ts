@@ -1,8 +1,8 @@
-import { expect, test, vi } from 'vitest';
 import { budget } from 'assize/internal/domains/budget';
 import type { Domain } from 'assize/internal/kernel';
 import { Delegations } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, test, vi } from 'vitest';
 import { callOperation, pay, succeed } from '../../../../tests/support/server/calling.ts';
 import { PRINCIPALS, start } from '../../../../tests/support/server/serving.ts';
 import { laterTill, till } from '../../../../tests/support/server/till.ts';

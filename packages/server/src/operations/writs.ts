@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import { writId } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import { isHash, REVOKE_ACTION } from 'assize/internal/ledger';
 import { listWrits, Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
+import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import { limitedToken, nothingToPassOn, requireSubPrincipal } from '../principals/sub-principal.ts';
 import { callerTrajectory } from '../reach.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { JwtConfig } from 'assize/internal/config';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { expect, test } from 'vitest';
-import type { JwtConfig } from 'assize/internal/config';
 import { JwtVerifier } from './jwt.ts';
 
 const CLAIMS = { issuer: 'https://issuer.example', audience: 'https://assize.example' };

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
 import { systemRandom } from 'assize/internal/oracle';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, test } from 'vitest';
 import { recentSideStore } from './recent-side-store.ts';
 import { Tokens } from './tokens.ts';
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
-import { expect, test } from 'vitest';
 import { addMicros, type Instant } from 'assize/internal/canon';
 import { systemRandom } from 'assize/internal/oracle';
 import { MemoryStore } from 'assize/internal/stores';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
 import { collected } from '../../../../tests/support/server/collected.ts';
 import { Tokens } from './tokens.ts';
 

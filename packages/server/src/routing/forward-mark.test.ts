@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import { generateKeys } from 'assize/internal/canon';
+import { expect, test } from 'vitest';
 import { FORWARDED, ForwardMark } from './forward-mark.ts';
 
 const keysOf = (seed: number) => generateKeys(new Uint8Array(32).fill(seed));

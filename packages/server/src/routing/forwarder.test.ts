@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
 import { generateKeys } from 'assize/internal/canon';
+import { afterEach, expect, test } from 'vitest';
 import { FORWARDED, ForwardMark } from './forward-mark.ts';
 import { Forwarder } from './forwarder.ts';
 

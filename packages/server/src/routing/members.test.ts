@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { canonicalize, generateKeys, instantFromMillis } from 'assize/internal/canon';
 import { seededRandom } from 'assize/internal/oracle';
 import { MemoryStore, SealedRows, sideSecretOf } from 'assize/internal/stores';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LIVE_MS, Members, RENEW_MS } from './members.ts';
 
 const ROOT = generateKeys(new Uint8Array(32).fill(1));

@@ -1,8 +1,18 @@
+import { declareTool } from 'assize/internal/effects';
+import {
+  call,
+  type DomainSpec,
+  each,
+  eachCall,
+  escalate,
+  type Invariant,
+  invariant,
+  pass,
+  reject,
+} from 'assize/internal/kernel';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { declareTool } from 'assize/internal/effects';
-import { call, type DomainSpec, each, eachCall, escalate, type Invariant, invariant, pass, reject } from 'assize/internal/kernel';
 import { checkDomain } from './check-domain.ts';
 import type { DomainReport } from './report.ts';
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
-import type { z } from 'zod';
 import { type Json, thrownText } from 'assize/internal/base';
 import { copyJson, readInstant, WORLD_LIMITS } from 'assize/internal/canon';
 import { type Domain, type DomainSpec, defineDomain, type Role, requireOwnDomain } from 'assize/internal/kernel';
+import fc from 'fast-check';
+import type { z } from 'zod';
 import { type CheckDomainOptions, requireNamesOf, requireOptions } from './options.ts';
 import {
   type Counterexample,

@@ -1,7 +1,7 @@
-import type fc from 'fast-check';
 import { ArgumentError, arg, checkArgument } from 'assize/internal/base';
 import { readInstant, type Time } from 'assize/internal/canon';
 import type { ActionName, ArgsOf, Domain, IsUntyped, RoleArguments, RoleName } from 'assize/internal/kernel';
+import type fc from 'fast-check';
 
 /** The options of a check. For a typed domain, its names are typed. */
 export interface CheckDomainOptions<D extends Domain<any, any, any> = any> {

@@ -1,6 +1,6 @@
-import { expect } from 'vitest';
 import type { EntryRow, LedgerStore } from 'assize/internal/ledger';
 import type { OracleRow, OracleStore } from 'assize/internal/oracle';
+import { expect } from 'vitest';
 import { batchOf, blobOf, chainOf } from '../store-rows.ts';
 import type { Bench, Closable } from '../suite.ts';
 

@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
 import type { Batch, EntryRow, LedgerStore } from 'assize/internal/ledger';
+import { expect } from 'vitest';
 import { faultAt } from '../faults.ts';
 import { faultyStore } from '../faulty-store.ts';
 import { batchOf, blobOf, chainOf, entryAfter, entryAt } from '../store-rows.ts';

@@ -1,6 +1,6 @@
-import { expect } from 'vitest';
 import { addMicros, type Instant, instantFromMillis } from 'assize/internal/canon';
 import type { EntryRow, LedgerStore } from 'assize/internal/ledger';
+import { expect } from 'vitest';
 import { batchOf, chainOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
 import { COMMITTED } from './answers.ts';

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
-import { expect } from 'vitest';
 import { isAssizeError } from 'assize/internal/base';
 import type { Batch } from 'assize/internal/ledger';
+import fc from 'fast-check';
+import { expect } from 'vitest';
 import { type EffectAnswer, EffectModel, type GeneratedWrite, generatedWrites } from '../effect-model.ts';
 import type { Bench } from '../suite.ts';
 import type { EffectLedger } from '../suite-types.ts';

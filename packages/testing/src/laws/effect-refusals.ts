@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
 import type { EffectWrite } from 'assize/internal/ledger';
+import { expect } from 'vitest';
 import { keyOf, loggedOf, transactionOf, writeOf } from '../effect-rows.ts';
 import { blobOf } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';

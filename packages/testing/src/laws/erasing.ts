@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
 import type { Batch, BlobRow, EntryRow, LedgerStore } from 'assize/internal/ledger';
+import { expect } from 'vitest';
 import { batchOf, blobOf, chainOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
 import { COMMITTED, conflictAt } from './answers.ts';

@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
 import type { EntryRow, FactWrite } from 'assize/internal/ledger';
+import { expect } from 'vitest';
 import { ALICE, changeOf, day, keyOfRow } from '../fact-rows.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';

@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
 import type { EntryRow, Hash, PartitionName } from 'assize/internal/ledger';
+import { expect } from 'vitest';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../fact-rows.ts';
 import { batchOf, blobOf, chainOf } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';

@@ -1,7 +1,14 @@
+import { isAssizeError } from 'assize/internal/base';
+import type {
+  Batch,
+  BranchPartition,
+  BranchPartitionQuery,
+  FactQuery,
+  FactVersion,
+  FactWrite,
+} from 'assize/internal/ledger';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { isAssizeError } from 'assize/internal/base';
-import type { Batch, BranchPartition, BranchPartitionQuery, FactQuery, FactVersion, FactWrite } from 'assize/internal/ledger';
 import {
   BRANCHES,
   exportFacts,

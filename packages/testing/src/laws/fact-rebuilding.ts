@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
 import type { FactWrite } from 'assize/internal/ledger';
+import { expect } from 'vitest';
 import { exportFacts } from '../fact-model.ts';
 import { ALICE, changeOf, keyOfRow } from '../fact-rows.ts';
 import { batchOf, blobOf, entryAfter } from '../store-rows.ts';

@@ -1,6 +1,6 @@
-import { expect } from 'vitest';
 import type { FactVersion, FactWrite, PartitionName } from 'assize/internal/ledger';
 import { OPEN_END, OPEN_START } from 'assize/internal/memory';
+import { expect } from 'vitest';
 import { ALICE, changeOf, contentOf, day, keyOfRow } from '../fact-rows.ts';
 import { batchOf, blobOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
-import { expect } from 'vitest';
 import type { FactHit, FactTextQuery, FactWrite } from 'assize/internal/ledger';
 import { OPEN_START } from 'assize/internal/memory';
+import fc from 'fast-check';
+import { expect } from 'vitest';
 import { FactModel, generatedBatches, generatedQueries, PREDICATES, SPACES } from '../fact-model.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../fact-rows.ts';
 import { batchOf, blobOf } from '../store-rows.ts';

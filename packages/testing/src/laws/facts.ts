@@ -1,6 +1,6 @@
-import { expect } from 'vitest';
 import type { FactVersion, PartitionName } from 'assize/internal/ledger';
 import { OPEN_END, OPEN_START } from 'assize/internal/memory';
+import { expect } from 'vitest';
 import { ALICE, changeOf, day, keyOfRow, namesOf } from '../fact-rows.ts';
 import { batchOf } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';

@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
 import type { LedgerStore } from 'assize/internal/ledger';
+import { expect } from 'vitest';
 import { batchOf, blobOf, chainOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
 import { COMMITTED, conflictAt, countOf } from './answers.ts';

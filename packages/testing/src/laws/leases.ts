@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
 import type { Lease } from 'assize/internal/ledger';
+import { expect } from 'vitest';
 import { keyOf, loggedOf, writeOf } from '../effect-rows.ts';
 import { batchOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';

@@ -1,6 +1,6 @@
+import type { CommitResult, EntryRow, LedgerStore } from 'assize/internal/ledger';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { CommitResult, EntryRow, LedgerStore } from 'assize/internal/ledger';
 import { type GeneratedCall, generatedCalls, StoreModel } from '../store-model.ts';
 import type { Bench } from '../suite.ts';
 import { conflictAt } from './answers.ts';

@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
 import type { EntryRow, LedgerStore } from 'assize/internal/ledger';
+import { expect } from 'vitest';
 import { batchOf, blobOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
 import { COMMITTED } from './answers.ts';

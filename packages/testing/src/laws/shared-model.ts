@@ -1,6 +1,6 @@
+import type { MembershipEvent, OrderedEvent } from 'assize/internal/ledger';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { MembershipEvent, OrderedEvent } from 'assize/internal/ledger';
 import { claimsAt, type Live, LONG_MS, liveWork, type Member } from '../members.ts';
 import type { Bench } from '../suite.ts';
 import type { SharedEffectLedger } from '../suite-types.ts';

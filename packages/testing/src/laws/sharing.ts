@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
 import type { OrderedEvent } from 'assize/internal/ledger';
+import { expect } from 'vitest';
 import { keyOf, loggedOf, writeOf } from '../effect-rows.ts';
 import { claimsAt, LONG_MS, liveWork, Member, SHORT_MS, startedEvent } from '../members.ts';
 import { batchOf, blobOf, entryAfter } from '../store-rows.ts';

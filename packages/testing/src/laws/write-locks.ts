@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
 import type { LedgerStore } from 'assize/internal/ledger';
+import { expect } from 'vitest';
 import { batchOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
 import { COMMITTED } from './answers.ts';

@@ -1,6 +1,7 @@
 /**
- * `@assize/testing/conformance`: a suite that any runtime of agents can be put through, in any language: is
- * a call that a person approved made once, whatever is resumed, repeated, forked or killed?
+ * `@assize/testing/conformance`: a suite that any runtime of agents can be put through, in any
+ * language: is a call that a person approved made once, whatever is resumed, repeated, forked or
+ * killed?
  */
 export {
   type Ability,

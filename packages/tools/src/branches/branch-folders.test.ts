@@ -14,10 +14,10 @@ import {
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Delivery } from 'assize/internal/effects';
 import { MemoryStore } from 'assize/internal/stores';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { fileTools } from '#files';
 import { cases } from '../../../../tests/support/cases.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';

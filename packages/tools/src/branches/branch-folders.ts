@@ -1,7 +1,14 @@
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
 import { isInstance } from 'assize/internal/base';
-import { type CallContext, DidNothing, declareTool, EffectError, type PlannedCalls, type Tool } from 'assize/internal/effects';
+import {
+  type CallContext,
+  DidNothing,
+  declareTool,
+  EffectError,
+  type PlannedCalls,
+  type Tool,
+} from 'assize/internal/effects';
+import { z } from 'zod';
 import { type Disk, diskAt } from '../files/disk.ts';
 import { answered, MODE, operationOf } from '../files/file-tools.ts';
 import { isFolder } from '../files/operations.ts';

@@ -5,7 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { answerWith, leadTo, type Pages, SmallSite, script } from '../../../../tests/support/tools/browser/small-site.ts';
+import {
+  answerWith,
+  leadTo,
+  type Pages,
+  SmallSite,
+  script,
+} from '../../../../tests/support/tools/browser/small-site.ts';
 import { WebShop } from '../../../../tests/support/tools/browser/web-shop.ts';
 import { chromiumHere, withChromium } from '../../../../tests/support/tools/browser/with-chromium.ts';
 import { transact } from '../../../../tests/support/tools/tool-stage.ts';

@@ -1,7 +1,14 @@
-import { z } from 'zod';
 import { isInstance, type Json } from 'assize/internal/base';
 import { copyJson } from 'assize/internal/canon';
-import { type CallContext, DidNothing, declareTool, EffectError, type PlannedCalls, type Tool } from 'assize/internal/effects';
+import {
+  type CallContext,
+  DidNothing,
+  declareTool,
+  EffectError,
+  type PlannedCalls,
+  type Tool,
+} from 'assize/internal/effects';
+import { z } from 'zod';
 import { readOptions } from '../options.ts';
 import { webScope } from './origins.ts';
 import { outlined, seenOn } from './seen.ts';

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { errorMessage, type Json } from 'assize/internal/base';
 import { copyJson } from 'assize/internal/canon';
 import {
@@ -10,6 +9,7 @@ import {
   type Tool,
   type ToolSpec,
 } from 'assize/internal/effects';
+import { z } from 'zod';
 import { type UrlOf, urlMaker } from '../http/url.ts';
 import {
   ACTING_OPTIONS,

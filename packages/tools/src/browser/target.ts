@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { DidNothing } from 'assize/internal/effects';
+import { z } from 'zod';
 import type { BrowserLocator, BrowserPage } from './port.ts';
 import { within } from './within.ts';
 

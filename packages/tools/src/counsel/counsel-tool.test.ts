@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
 import { MemoryStore } from 'assize/internal/stores';
+import { describe, expect, test } from 'vitest';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { errorOf } from '../../../../tests/support/process/errors.ts';
 import { tally } from '../../../../tests/support/tools/effect-sink.ts';

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { errorMessage, isInstance, type Json } from 'assize/internal/base';
 import { copyJson } from 'assize/internal/canon';
 import { type CallContext, declareTool, EffectError, type Tool, type ToolSpec } from 'assize/internal/effects';
+import { z } from 'zod';
 import { callback, readOptions } from '../options.ts';
 import { checkedAnswer } from './desk.ts';
 import type { CounselAnswer, CounselQuestion } from './question.ts';

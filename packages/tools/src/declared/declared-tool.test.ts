@@ -1,8 +1,8 @@
+import { type CallContext, declareTool, readTransaction, type Tool } from 'assize/internal/effects';
+import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type CallContext, declareTool, readTransaction, type Tool } from 'assize/internal/effects';
-import { MemoryStore } from 'assize/internal/stores';
 import { cases } from '../../../../tests/support/cases.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { errorOf } from '../../../../tests/support/process/errors.ts';

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Amounts } from 'assize/internal/authority';
 import { isInstance, type Json } from 'assize/internal/base';
 import { copyJson } from 'assize/internal/canon';
@@ -12,6 +11,7 @@ import {
   type Tool,
   type ToolSpec,
 } from 'assize/internal/effects';
+import { z } from 'zod';
 import { compiled } from '#schemas';
 import { invalidTool, readOptions } from '../options.ts';
 import { filledKey, keyForm, keyProblem } from './key.ts';

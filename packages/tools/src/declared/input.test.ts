@@ -1,6 +1,6 @@
+import type { Json } from 'assize/internal/base';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Json } from 'assize/internal/base';
 import { errorOf } from '../../../../tests/support/process/errors.ts';
 import { declaredTool } from './index.ts';
 

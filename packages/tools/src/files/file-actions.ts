@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { isInstance, type Json } from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
-import { type CallContext, type CompensationResult, DidNothing, NoAnswer, type ReconcileResult } from 'assize/internal/effects';
+import {
+  type CallContext,
+  type CompensationResult,
+  DidNothing,
+  NoAnswer,
+  type ReconcileResult,
+} from 'assize/internal/effects';
 import { type Disk, type FileContents, isSame, numberOf, type PathContents } from './disk.ts';
 import type { Entry, Journal, Trace } from './journal.ts';
 import { type Change, changesOf, hashOf, isFolder, type Operation, permissionsOf, resultOf } from './operations.ts';

@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
 import { MemoryStore } from 'assize/internal/stores';
+import { describe, expect, test } from 'vitest';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../tests/support/tools/effect-sink.ts';
 import { calling, folder, hash } from '../../../../tests/support/tools/file-calls.ts';

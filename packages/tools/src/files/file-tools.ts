@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { z } from 'zod';
 import { arg, checkArgument, isInstance, type Json } from 'assize/internal/base';
 import { DEFAULT_LIMITS } from 'assize/internal/canon';
 import {
@@ -12,6 +11,7 @@ import {
   type Tool,
   type ToolSpec,
 } from 'assize/internal/effects';
+import { z } from 'zod';
 import { callback, readOptions } from '../options.ts';
 import { type Disk, diskAt, type PathContents } from './disk.ts';
 import { FileActions } from './file-actions.ts';

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { errorMessage, isInstance, isUnwantedPromise, type Json } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
 import {
@@ -12,6 +11,7 @@ import {
   type ToolSpec,
   UnreadableAnswer,
 } from 'assize/internal/effects';
+import { z } from 'zod';
 import {
   ACTING_OPTIONS,
   type ActingToolOptions,

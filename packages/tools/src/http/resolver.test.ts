@@ -1,6 +1,6 @@
+import { readScope, segment } from 'assize/internal/authority';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readScope, segment } from 'assize/internal/authority';
 import { cases } from '../../../../tests/support/cases.ts';
 import { apiResolver, apiScope } from './index.ts';
 

@@ -1,7 +1,7 @@
+import { readClaim } from 'assize/internal/effects';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { readClaim } from 'assize/internal/effects';
 import { cases } from '../../../../tests/support/cases.ts';
 import { errorOf } from '../../../../tests/support/process/errors.ts';
 import { apiScope, httpTool } from './index.ts';

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { isInstance } from 'assize/internal/base';
 import { issueText } from 'assize/internal/canon';
 import { type CallContext, declareTool, type ReconcileResult, type Tool } from 'assize/internal/effects';
+import { z } from 'zod';
 import {
   COMMON_OPTIONS,
   type CommonToolOptions,

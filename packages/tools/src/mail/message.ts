@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
-import { z } from 'zod';
 import { segment } from 'assize/internal/effects';
+import { z } from 'zod';
 
 /** One line of a header. An added line could add a recipient. */
 export const line = z

@@ -1,6 +1,6 @@
+import { readScope } from 'assize/internal/authority';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readScope } from 'assize/internal/authority';
 import { cases } from '../../../../tests/support/cases.ts';
 import { mailResolver } from './index.ts';
 import { mailScopes, message } from './message.ts';

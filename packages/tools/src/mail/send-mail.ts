@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { errorMessage, isInstance } from 'assize/internal/base';
 import { issueText } from 'assize/internal/canon';
 import { DidNothing } from 'assize/internal/effects';
+import { z } from 'zod';
 import { type MailMessage, recipientsOf } from './message.ts';
 import { type AcceptedMessage, deliver, readSmtp, type SmtpOptions } from './smtp.ts';
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Readable, type Writable } from 'node:stream';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import type SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { z } from 'zod';
 import { issueWords } from 'assize/internal/canon';
 import { DidNothing, NoAnswer } from 'assize/internal/effects';
+import type SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { z } from 'zod';
 
 /** The SMTP server and its login. */
 export interface SmtpOptions {

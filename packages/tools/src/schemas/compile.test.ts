@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import type { Json } from 'assize/internal/base';
+import { expect, test } from 'vitest';
 import { compiled } from './compile.ts';
 
 const both = (schema: Json) =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
 import type { Json } from 'assize/internal/base';
+import { expect, test } from 'vitest';
 import { compiled } from './compile.ts';
 
 interface Group {

@@ -1,5 +1,5 @@
-import { expect, onTestFinished, test } from 'vitest';
 import type { Json } from 'assize/internal/base';
+import { expect, onTestFinished, test } from 'vitest';
 import { SchemaThread } from './schema-thread.ts';
 
 test('a schema that takes too much memory is unusable, and the next is not', async () => {

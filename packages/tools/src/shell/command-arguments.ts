@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import type { Json } from 'assize/internal/base';
 import { DidNothing } from 'assize/internal/effects';
+import { z } from 'zod';
 
 // Fills the input into a command: placeholders in its arguments, or variables of its script.
 

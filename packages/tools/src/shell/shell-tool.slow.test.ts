@@ -12,11 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
 import { contentHash } from 'assize/internal/canon';
 import type { CallContext, Tool } from 'assize/internal/effects';
 import { MemoryStore } from 'assize/internal/stores';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../tests/support/tools/effect-sink.ts';
 import { listing, newFolder, put } from '../../../../tests/support/tools/files-stage.ts';

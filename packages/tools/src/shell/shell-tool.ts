@@ -1,6 +1,5 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { z } from 'zod';
 import { isInstance, type Json } from 'assize/internal/base';
 import {
   type CallContext,
@@ -12,6 +11,7 @@ import {
   type ToolSpec,
   whyOf,
 } from 'assize/internal/effects';
+import { z } from 'zod';
 import { scopeOf } from '../files/root.ts';
 import {
   ACTING_OPTIONS,

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
 import type { Tool } from 'assize/internal/effects';
 import { MemoryStore } from 'assize/internal/stores';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { expectEffectLogMatches } from '../../../../tests/support/tools/check-effect-log.ts';

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Transaction } from 'assize/internal/runtime';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SqliteStage } from '../../../../tests/support/tools/sql-stage.ts';
 import { NAMES, type Name, NOTHING, said, World } from '../../../../tests/support/tools/sql-world.ts';
 

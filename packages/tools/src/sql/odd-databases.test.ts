@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
+import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { MemoryStore } from 'assize/internal/stores';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { orders } from '../../../../tests/support/tools/orders.ts';
 import { transact } from '../../../../tests/support/tools/tool-stage.ts';

@@ -1,8 +1,8 @@
+import { DidNothing, declareTool } from 'assize/internal/effects';
+import { MemoryStore } from 'assize/internal/stores';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DidNothing, declareTool } from 'assize/internal/effects';
-import { MemoryStore } from 'assize/internal/stores';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { orders } from '../../../../tests/support/tools/orders.ts';

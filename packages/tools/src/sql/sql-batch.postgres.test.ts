@@ -1,6 +1,6 @@
+import type { Transaction } from 'assize/internal/runtime';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Transaction } from 'assize/internal/runtime';
 import { cases } from '../../../../tests/support/cases.ts';
 import { operatorWrit } from '../../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { type CallContext, declareTool, type Tool, type ToolSpec } from 'assize/internal/effects';
+import { z } from 'zod';
 import {
   COMMON_OPTIONS,
   type CommonToolOptions,

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Json } from 'assize/internal/base';
 import {
   type AtomicBatch,
@@ -10,6 +9,7 @@ import {
   type Tool,
   type ToolSpec,
 } from 'assize/internal/effects';
+import { z } from 'zod';
 import {
   COMMON_OPTIONS,
   type CommonToolOptions,

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import type { Tool } from 'assize/internal/effects';
 import type { Transaction } from 'assize/internal/runtime';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { PostgresStage, SqliteStage, type StagedDatabase } from '../../../../tests/support/tools/sql-stage.ts';
 import { transact } from '../../../../tests/support/tools/tool-stage.ts';

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import type { Tool } from 'assize/internal/effects';
 import type { Transaction } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { cases } from '../../../../tests/support/cases.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';

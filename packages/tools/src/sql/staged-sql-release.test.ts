@@ -1,6 +1,6 @@
+import { type BatchedCall, DidNothing } from 'assize/internal/effects';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type BatchedCall, DidNothing } from 'assize/internal/effects';
 import { transact as transactTools } from '../../../../tests/support/tools/tool-stage.ts';
 import { SqlPart } from './part.ts';
 import type { SqlConnection, SqlDatabase } from './port.ts';

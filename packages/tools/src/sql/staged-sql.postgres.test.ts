@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Transaction } from 'assize/internal/runtime';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { expectEffectLogMatches } from '../../../../tests/support/tools/check-effect-log.ts';
 import { PostgresStage, SqliteStage, type StagedDatabase } from '../../../../tests/support/tools/sql-stage.ts';

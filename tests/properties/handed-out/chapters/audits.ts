@@ -5,8 +5,8 @@ import { budget } from '#domains/budget';
 import { incident } from '#domains/incident';
 import { signerKey } from '#merkle';
 import { listingKeyOf } from '#oracle';
-import * as audit from '../../../../packages/audit/src/public/audit.ts';
 import { MemoryStore } from '../../../../packages/assize/src/public/stores.ts';
+import * as audit from '../../../../packages/audit/src/public/audit.ts';
 import { HandClock, runtimeOver, writFor } from '../../../support/ledger/runtime.ts';
 import type { Stage } from '../stage.ts';
 

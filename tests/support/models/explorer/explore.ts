@@ -1,8 +1,8 @@
 /**
  * A few transactions, resources and sinks, small enough to explore every order of steps, with a
  * crash at any point. The real coordinator decides which attempt may act (`view.ts`). The real
- * protocol decides its next step (`packages/assize/src/effects/protocol.ts`). This file models everything that the
- * two can meet.
+ * protocol decides its next step (`packages/assize/src/effects/protocol.ts`). This file models
+ * everything that the two can meet.
  */
 import {
   batchesOf,

@@ -1,5 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ArgumentSchema, AssizeError, arg, checkArgument, errorMessage, isAssizeError, isInstance } from 'assize/internal/base';
+import {
+  type ArgumentSchema,
+  AssizeError,
+  arg,
+  checkArgument,
+  errorMessage,
+  isAssizeError,
+  isInstance,
+} from 'assize/internal/base';
 import { addMicros, type Instant } from 'assize/internal/canon';
 import { type Clock, createOracle, type Oracle, type Random, systemClock, systemRandom } from 'assize/internal/oracle';
 import type { Trajectory } from 'assize/internal/runtime';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, onTestFinished, test } from 'vitest';
 import {
   approveAll,
   CLERKS,

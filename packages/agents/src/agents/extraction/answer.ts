@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import { isAssizeError, isInstance, type Json } from 'assize/internal/base';
 import { type Instant, issueText, issueWords, parseInstant, parseStrict } from 'assize/internal/canon';
 import { STATEMENT_TEXTS, STATEMENTS_MAX } from 'assize/internal/kernel';
 import { onlyObject, stripFence } from 'assize/internal/oracle';
+import { z } from 'zod';
 import type { DatedMessage } from './message.ts';
 import type { CheckedTerms } from './terms.ts';
 

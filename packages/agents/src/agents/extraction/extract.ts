@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { arg, checkArgument, isInstance, type Json, refuseDuplicatePackage } from 'assize/internal/base';
 import { instantOf } from 'assize/internal/canon';
 import type { Oracle, OracleAnswer, Theta } from 'assize/internal/oracle';
+import { z } from 'zod';
 import { answerForm, type ExtractedClaim, type LeftOutFact, type ReadAnswer, readAnswer } from './answer.ts';
 import { ExtractionError } from './errors.ts';
 import { checkedMessages, type Message } from './message.ts';

@@ -1,5 +1,13 @@
 import type { Json } from 'assize/internal/base';
-import { type Entry, type EntryRow, type Hash, isEffectEntry, observationsOf, Replayer, ValueReader } from 'assize/internal/ledger';
+import {
+  type Entry,
+  type EntryRow,
+  type Hash,
+  isEffectEntry,
+  observationsOf,
+  Replayer,
+  ValueReader,
+} from 'assize/internal/ledger';
 import { type Clock, createOracle, type Oracle } from 'assize/internal/oracle';
 import { type RecordedToolCall, RuntimeError, recordedToolCalls } from 'assize/internal/runtime';
 import { AgentError } from '../errors.ts';

@@ -2,7 +2,14 @@ import { isAssizeError, isInstance, isRecord, type Json, thrownText, unlessAbort
 import { hashText } from 'assize/internal/canon';
 import { type Domain, offersSameActions } from 'assize/internal/kernel';
 import { difference, type Entry, LedgerFault, type PendingPayload, readRow, ValueReader } from 'assize/internal/ledger';
-import { type OracleCall, type OracleRow, type OracleStore, type Random, seededRandom, turnKey } from 'assize/internal/oracle';
+import {
+  type OracleCall,
+  type OracleRow,
+  type OracleStore,
+  type Random,
+  seededRandom,
+  turnKey,
+} from 'assize/internal/oracle';
 import type { Trajectory } from 'assize/internal/runtime';
 import { StoreError } from 'assize/internal/stores';
 import { AgentError } from '../errors.ts';

@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
 import type { Json } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { BELIEVE_ACTION } from 'assize/internal/kernel';
 import { checkRow } from 'assize/internal/ledger';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
 import { MemoryStore } from 'assize/internal/stores';
+import { expect, test } from 'vitest';
 import { clinic } from '../../../../../tests/support/clinic/clinic.ts';
 import { allEntries } from '../../../../../tests/support/ledger/desk.ts';
 import { HandClock, operator, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';

@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import type { Json } from 'assize/internal/base';
 import type { Tool } from 'assize/internal/effects';
 import { defineDomain } from 'assize/internal/kernel';
 import { createOracle, type OracleStore, seededRandom, turnKey } from 'assize/internal/oracle';
 import { MemoryStore } from 'assize/internal/stores';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { allEntries } from '../../../../../tests/support/ledger/desk.ts';
 import { desk, newsroom } from '../../../../../tests/support/ledger/newsroom.ts';
 import { HandClock, operator, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';

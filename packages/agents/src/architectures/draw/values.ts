@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import type { Json } from 'assize/internal/base';
+import { z } from 'zod';
 import type { Choices } from './choices.ts';
 
 /** The parts of a state that arguments can refer to. */

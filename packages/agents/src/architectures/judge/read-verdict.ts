@@ -1,7 +1,7 @@
 import { isInstance, isRecord } from 'assize/internal/base';
 import { CanonError, parseStrict } from 'assize/internal/canon';
-import type { ChatAnswer } from '#models';
 import { onlyObject } from 'assize/internal/oracle';
+import type { ChatAnswer } from '#models';
 import type { Verdict } from '../parts.ts';
 
 /** The longest reason of a judge that is kept. */

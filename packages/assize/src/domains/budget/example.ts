@@ -1,5 +1,6 @@
 /**
- * Two agents with one budget propose at the same time: `npx node packages/assize/src/domains/budget/example.ts`.
+ * Two agents with one budget propose at the same time. Run it in a clone:
+ * `npx node packages/assize/src/domains/budget/example.ts`.
  */
 import { Assize, generateKeys, issueWrit, verifyStore } from 'assize';
 import { type BudgetState, budget } from 'assize/unstable/domains/budget';

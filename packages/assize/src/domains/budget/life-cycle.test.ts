@@ -2,8 +2,9 @@
  * A walk over the life of one budget (Agentic Redux §2.3): all orders in which two agents may spend
  * it.
  */
-import { expect, test } from 'vitest';
+
 import { domainWithout, type LifeCycle, type LifeCycleProposal, walkLifeCycle } from '@assize/testing/internal';
+import { expect, test } from 'vitest';
 import { type BudgetState, budget } from './index.ts';
 
 const spend = (agent: string, amount: number): LifeCycleProposal => ({

@@ -2,8 +2,15 @@
  * A walk over the life of one patient (Agentic Redux §2.3), compared with an independent
  * implementation of the policy.
  */
+
+import {
+  domainWithout,
+  type LifeCycle,
+  type LifeCycleProposal,
+  type LifeCycleStep,
+  walkLifeCycle,
+} from '@assize/testing/internal';
 import { expect, test } from 'vitest';
-import { domainWithout, type LifeCycle, type LifeCycleProposal, type LifeCycleStep, walkLifeCycle } from '@assize/testing/internal';
 import { udt, udtInitial } from './index.ts';
 import type { Tier, UdtState } from './schema.ts';
 

@@ -1,3 +1,4 @@
+import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { generateKeys, hashText } from '#canon';
@@ -12,7 +13,6 @@ import {
   rootMembers,
   second,
 } from '../../../../../tests/support/ledger/rows.ts';
-import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
 import {
   type Batch,
   type EntryRow,

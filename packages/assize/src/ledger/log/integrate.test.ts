@@ -1,6 +1,6 @@
+import { batchOf, chainOf } from '@assize/testing/internal/store-rows.ts';
 import { expect, test, vi } from 'vitest';
 import { MemoryStore } from '#stores';
-import { batchOf, chainOf } from '@assize/testing/internal/store-rows.ts';
 import { integrateLog } from './integrate.ts';
 
 const QUESTIONS = ['logSize', 'unlogged', 'logNodes', 'integrate'] as const;

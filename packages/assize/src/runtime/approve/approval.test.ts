@@ -2,7 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { generateKeys, hashText } from '#canon';
 import { type ActionSpec, type Domain, KernelError } from '#kernel';
 import { deskOf, FaultyStore, payloads, soundState } from '../../../../../tests/support/ledger/desk.ts';
-import { HandClock, intent, operator, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  intent,
+  operator,
+  runtimeOver,
+  START,
+  writFor,
+} from '../../../../../tests/support/ledger/runtime.ts';
 import type { RuntimeError } from '../errors.ts';
 import type { AssizeOptions } from '../options.ts';
 import type { Ruling } from '../records/ruling.ts';

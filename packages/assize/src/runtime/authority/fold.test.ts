@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { attenuate, delegateWrit, type Writ, writId } from '#authority';
 import { granted, lead, worker } from '../../../../../tests/support/ledger/delegations.ts';
 import { FaultyStore } from '../../../../../tests/support/ledger/desk.ts';
-import { branchMembers, ChainWriter, commitMembers, rootMembers, second } from '../../../../../tests/support/ledger/rows.ts';
+import {
+  branchMembers,
+  ChainWriter,
+  commitMembers,
+  rootMembers,
+  second,
+} from '../../../../../tests/support/ledger/rows.ts';
 import { writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { verifyStore } from '../inspect/verify.ts';
 

@@ -5,7 +5,13 @@ import { defineDomain, isErased, sensitive } from '#kernel';
 import { type Hash, importLines } from '#ledger';
 import { MemoryStore } from '#stores';
 import { ward } from '../../../../../tests/support/clinic/ward.ts';
-import { agent, everything, expectSound, linesOf, openWard } from '../../../../../tests/support/clinic/ward-with-erasures.ts';
+import {
+  agent,
+  everything,
+  expectSound,
+  linesOf,
+  openWard,
+} from '../../../../../tests/support/clinic/ward-with-erasures.ts';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import { verifyStore } from '../inspect/verify.ts';

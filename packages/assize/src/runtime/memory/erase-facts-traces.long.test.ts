@@ -1,3 +1,5 @@
+import { faultAt } from '@assize/testing/internal/faults.ts';
+import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
@@ -22,8 +24,6 @@ import { committed, SECRETS, told, WHO } from '../../../../../tests/support/clin
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { nearBy, onEveryStore } from '../../../../../tests/support/ledger/stores.ts';
 import { someOf } from '../../../../../tests/support/some-of.ts';
-import { faultAt } from '@assize/testing/internal/faults.ts';
-import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Trajectory } from '../trajectory.ts';
 import { checkMemory } from './maintain/check.ts';

@@ -4,7 +4,14 @@ import { DidNothing, declareTool, NoAnswer } from '#effects';
 import type { EffectOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  type Fault,
+  OutsideSink,
+  Steps,
+  storeOf,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 
 // The number of attempts of one effect before it is marked unresolved, in any process.
 

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { interceptSql, sqliteError } from '@assize/testing/internal/intercept.ts';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { openSqlite } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
-import { interceptSql, sqliteError } from '@assize/testing/internal/intercept.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-queue-fault-'));
 afterAll(() => rmSync(folder, { recursive: true }));

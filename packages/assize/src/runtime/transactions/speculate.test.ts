@@ -3,7 +3,14 @@ import { z } from 'zod';
 import { DidNothing, declareTool, type Tool } from '#effects';
 import { MemoryStore } from '#stores';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  type Outside,
+  OutsideSink,
+  Steps,
+  storeOf,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 
 const all = { writ: writFor('alice'), writes: ['test:**'], retries: 0 };
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;

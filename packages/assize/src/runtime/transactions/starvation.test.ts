@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { seededNumbers } from '@assize/testing/internal/faults.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
@@ -6,7 +7,6 @@ import { MemoryStore } from '#stores';
 import { cases } from '../../../../../tests/support/cases.ts';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../tests/support/tools/effect-sink.ts';
-import { seededNumbers } from '@assize/testing/internal/faults.ts';
 
 // Optimistic transactions on a few contended cells: none is stale forever, and no update is lost.
 

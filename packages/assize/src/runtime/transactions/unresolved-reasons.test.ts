@@ -5,7 +5,14 @@ import { DidNothing, declareTool, EffectError, NoAnswer, type Sink, type Tool, w
 import { type PendingPayload, readRow } from '#ledger';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  type Fault,
+  OutsideSink,
+  Steps,
+  storeOf,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 import { attended } from '../../../../../tests/support/tools/ledger-with-effects.ts';
 
 // The reason for an unresolved effect: available to the operator, without the thrown error in any

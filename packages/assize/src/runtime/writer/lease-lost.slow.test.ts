@@ -5,7 +5,14 @@ import type { Trajectory, Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { unhandledIn } from '../../../../../tests/support/process/errors.ts';
-import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
+import {
+  type Outside,
+  OutsideSink,
+  Steps,
+  storeOf,
+  tally,
+  toolFor,
+} from '../../../../../tests/support/tools/effect-sink.ts';
 
 // A process that loses its lease gets the error from awaited calls only. An unhandled rejection
 // would end the process.

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
 import { ledgerStoreSuite } from '@assize/testing/internal/ledger-store-suite.ts';
 import { batchOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { expect, test } from 'vitest';
 import { MemoryStore } from './store.ts';
 
 const reason = 'nothing survives the object';

@@ -3,12 +3,12 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, expect, test, vi } from 'vitest';
-import type { FactWrite, PartitionName } from '#ledger';
 import { changeOf, contentOf, keyOfRow, namesOf } from '@assize/testing/internal/fact-rows.ts';
 import { seededNumbers } from '@assize/testing/internal/faults.ts';
 import { interceptSql, sqliteError } from '@assize/testing/internal/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import type { FactWrite, PartitionName } from '#ledger';
 import { unit } from '../vectors.ts';
 import { openSqlite, type SqliteStore } from './index.ts';
 import { CUT_PAUSE_MS } from './writer/group-commit.ts';

@@ -16,11 +16,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, describe, expect, test, vi } from 'vitest';
-import { asUnprivilegedUser } from '../../../../../tests/support/process/as-unprivileged-user.ts';
 import { ALICE, changeOf } from '@assize/testing/internal/fact-rows.ts';
 import { interceptSql } from '@assize/testing/internal/intercept.ts';
 import { batchOf, chainOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { asUnprivilegedUser } from '../../../../../tests/support/process/as-unprivileged-user.ts';
 import { UNRELEASED_MAX } from '../schema-version.ts';
 import { type Durability, type OpenMode, openSqlite } from './open.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from './schema/migrate.ts';

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, expect, test, vi } from 'vitest';
-import { openUnguarded } from '../../../../../tests/support/ledger/unguarded.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow } from '@assize/testing/internal/fact-rows.ts';
 import { interceptSql } from '@assize/testing/internal/intercept.ts';
 import { batchOf, blobOf } from '@assize/testing/internal/store-rows.ts';
+import { afterAll, expect, test, vi } from 'vitest';
+import { openUnguarded } from '../../../../../tests/support/ledger/unguarded.ts';
 import { openSqlite } from './open.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-self-check-'));

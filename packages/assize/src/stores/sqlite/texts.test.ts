@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { FactTextQuery, FactWrite } from '#ledger';
 import { FactModel } from '@assize/testing/internal/fact-model.ts';
 import { ALICE, changeOf, day, keyOfRow } from '@assize/testing/internal/fact-rows.ts';
 import { interceptSql } from '@assize/testing/internal/intercept.ts';
 import { batchOf } from '@assize/testing/internal/store-rows.ts';
 import { rankedByText } from '@assize/testing/internal/text-model.ts';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { FactTextQuery, FactWrite } from '#ledger';
 import { RankedRows } from './facts/ranked-rows.ts';
 import { openSqlite } from './open.ts';
 import type { SqliteStore } from './store.ts';

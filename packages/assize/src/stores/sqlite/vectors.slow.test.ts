@@ -3,8 +3,6 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import fc from 'fast-check';
-import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { FactModel, generatedBatches, generatedQueries, SPACES } from '@assize/testing/internal/fact-model.ts';
 import { ALICE, changeOf } from '@assize/testing/internal/fact-rows.ts';
 import { interceptSql } from '@assize/testing/internal/intercept.ts';
@@ -13,6 +11,8 @@ import { factVectorLaws } from '@assize/testing/internal/laws/fact-vectors.ts';
 import { batchOf } from '@assize/testing/internal/store-rows.ts';
 import { runSuite } from '@assize/testing/internal/suite.ts';
 import type { FactLedger } from '@assize/testing/internal/suite-types.ts';
+import fc from 'fast-check';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { openSqlite } from './open.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-vectors-'));

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
 import { type EntryRow, integrateLog, type LedgerStore, type LogStore, logHead, readRow } from 'assize/internal/ledger';
 import { WritHolders } from 'assize/internal/runtime';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../../tests/support/cases.ts';
 import { bundleLedgers } from '../../../../../tests/support/ledger/bundle-ledgers.ts';
 import { type NaiveScope, naiveEvidence } from '../../../../../tests/support/ledger/naive-evidence.ts';

@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
+import type { WritFor } from '@assize/audit/internal/incidents';
 import type { KeyPair } from 'assize/internal/canon';
 import { INCIDENTS } from 'assize/internal/config';
-import type { WritFor } from '@assize/audit/internal/incidents';
 import type { Store } from 'assize/internal/stores';
+import type { Command } from 'commander';
 import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../../files/options.ts';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../../input/private-key.ts';

@@ -1,5 +1,3 @@
-import type { Command } from 'commander';
-import { INCIDENTS } from 'assize/internal/config';
 import { type Incident, stepText } from '@assize/audit/internal/incident';
 import {
   affectedSince,
@@ -9,9 +7,11 @@ import {
   incidentsToCarryOut,
   openIncidentTrajectory,
 } from '@assize/audit/internal/incidents';
+import { INCIDENTS } from 'assize/internal/config';
 import type { AffectedEntry, Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId, shortTime } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT, type ExitCode } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { printRemains, printSteps } from '../../render/response-text.ts';

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import { blastRadius, DERIVATIONS, type Derivation, type IncidentStart } from 'assize/internal/runtime';
 import { blastDocument } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { repeatable, withSharedOptions } from '../../files/options.ts';
 import { instantOrDay } from '../../input/periods.ts';

@@ -1,7 +1,7 @@
-import type { KeyPair } from 'assize/internal/canon';
-import { findRootKey, GrantIssuer, INCIDENTS } from 'assize/internal/config';
 import { stepText } from '@assize/audit/internal/incident';
 import { openIncident, type ProposedIncident, planResponse, type ResponsePlan } from '@assize/audit/internal/incidents';
+import type { KeyPair } from 'assize/internal/canon';
+import { findRootKey, GrantIssuer, INCIDENTS } from 'assize/internal/config';
 import type { BlastRadius } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import { auditCells, type CellAudit } from '@assize/cells/internal';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { green, line, type Printable, red } from '../../terminal/printable.ts';

@@ -1,7 +1,14 @@
-import { Option } from 'commander';
+import {
+  type CellsFile,
+  type DirectoryState,
+  isCellsUrl,
+  partsOfCellsUrl,
+  RootLog,
+  readCellsFile,
+} from '@assize/cells/internal';
 import { nearestName } from 'assize/internal/base';
-import { type CellsFile, type DirectoryState, isCellsUrl, partsOfCellsUrl, RootLog, readCellsFile } from '@assize/cells/internal';
 import type { RootKey } from 'assize/internal/config';
+import { Option } from 'commander';
 import { CliError, type ExitCode } from '../../errors.ts';
 import { requireCellsKey, requireRootLog } from '../../store/cells-key.ts';
 import { requireRootKey } from '../../store/root-key.ts';

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import { cancelMove, type MoveStep, moveTenant } from '@assize/cells/internal';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT, type ExitCode, note } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import type { Session, SharedOptions } from '../../store/session.ts';

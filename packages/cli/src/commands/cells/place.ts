@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
-import { ownerOf } from 'assize/internal/canon';
 import type { CellsFile } from '@assize/cells/internal';
+import { ownerOf } from 'assize/internal/canon';
+import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import type { SharedOptions } from '../../store/session.ts';

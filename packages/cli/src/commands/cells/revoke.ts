@@ -1,9 +1,15 @@
-import type { Command } from 'commander';
-import { isInstance, nearestName } from 'assize/internal/base';
-import { type CellPlace, CellsError, type CellsFile, type DirectoryState, openCellReadonly } from '@assize/cells/internal';
-import { GrantIssuer, type RootKey } from 'assize/internal/config';
+import {
+  type CellPlace,
+  CellsError,
+  type CellsFile,
+  type DirectoryState,
+  openCellReadonly,
+} from '@assize/cells/internal';
 import { credentialsOf } from '@assize/server/internal';
+import { isInstance, nearestName } from 'assize/internal/base';
+import { GrantIssuer, type RootKey } from 'assize/internal/config';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { project } from '../../store/project.ts';

@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import { type CellsFile, type DirectoryState, EVERY_TENANT } from '@assize/cells/internal';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import type { Output } from '../../terminal/output.ts';

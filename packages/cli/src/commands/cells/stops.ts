@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
 import { EVERY_TENANT } from '@assize/cells/internal';
+import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { line } from '../../terminal/printable.ts';

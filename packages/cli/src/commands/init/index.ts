@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { CONFIG_FILES } from 'assize/internal/config';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { unreadable } from '../../files/file-faults.ts';
 import { withoutStore } from '../../files/options.ts';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { installedFolder, installedVersion } from '../../files/installed-package.ts';
+import { cloneFolder, installedVersion } from '../../files/installed-package.ts';
 
 /** The packages that the written files import, and those that test and check them. */
-const IMPORTED = ['assize', 'zod'];
+const IMPORTED = ['assize', '@assize/cli', 'zod'];
 const FOR_WORK = ['node', 'typescript', '@types/node', 'vitest', 'fast-check'];
 /** TypeScript runs without a build on this line of Node. */
 const NODE = 'node@24';
@@ -20,8 +20,8 @@ export function nextSteps(folder: string, isNew: (name: string) => boolean): rea
   return [
     ...(folder === '.' ? [] : [`cd ${quoted(folder)}`]),
     ...(isNew('package.json') ? [] : ['npm pkg set type=module scripts.test="vitest run"']),
-    ...(imported.includes('assize') ? packed(folder) : []),
-    ...(imported.length > 0 ? [`npm install ${imported.map((name) => sourceOf(name, folder)).join(' ')}`] : []),
+    ...(imported.some(isOurs) ? packed(folder) : []),
+    ...(imported.length > 0 ? [`npm install ${[...new Set(imported.map(sourceOf))].join(' ')}`] : []),
     ...(forWork.length > 0 ? [`npm install --save-dev ${forWork.join(' ')}`] : []),
     'npm test',
     'npx assize create expenses',
@@ -38,22 +38,22 @@ function has(folder: string, name: string): boolean {
   }
 }
 
-/** A clone makes the file of the package first. */
+/** A clone makes the files of the packages first. */
 function packed(folder: string): readonly string[] {
-  if (!isClone()) return [];
-  const clone = pathFrom(folder, installedFolder());
-  return [`npm --prefix ${quoted(clone)} run build && npm pack ${quoted(`${clone}/dist`)}`];
+  const clone = cloneFolder();
+  if (clone === undefined) return [];
+  const path = quoted(pathFrom(folder, clone));
+  return [`npm --prefix ${path} run build && npm pack ${path}/dist/*/`];
 }
 
-/** This copy of the package: the packed file of a clone, or the installed folder. */
-function sourceOf(name: string, folder: string): string {
-  if (name !== 'assize') return name;
-  return isClone() ? `./assize-${installedVersion()}.tgz` : quoted(pathFrom(folder, installedFolder()));
+/** The version of this copy: from the packed files of a clone, or by its name. */
+function sourceOf(name: string): string {
+  if (!isOurs(name)) return name;
+  return cloneFolder() === undefined ? `${name}@${installedVersion()}` : './assize-*.tgz';
 }
 
-/** A clone has the sources, and an installed package the built code. */
-function isClone(): boolean {
-  return existsSync(join(installedFolder(), 'packages/cli/src/main.ts'));
+function isOurs(name: string): boolean {
+  return name === 'assize' || name.startsWith('@assize/');
 }
 
 function pathFrom(folder: string, to: string): string {

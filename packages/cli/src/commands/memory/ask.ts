@@ -1,7 +1,7 @@
-import { type Command, Option } from 'commander';
-import type { Instant } from 'assize/internal/canon';
 import { ChatMemory, type ChatRecall } from '@assize/agents/internal/chat';
+import type { Instant } from 'assize/internal/canon';
 import { systemClock } from 'assize/internal/oracle';
+import { type Command, Option } from 'commander';
 import { CliError, EXIT, note } from '../../errors.ts';
 import { count, repeatable, upTo, withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP, instantOrAny, instantOrDay, periodText } from '../../input/periods.ts';

@@ -1,7 +1,7 @@
-import { type Command, Option } from 'commander';
 import type { Instant } from 'assize/internal/canon';
 import type { Difference, FactRow, Point } from 'assize/internal/memory';
 import { systemClock } from 'assize/internal/oracle';
+import { type Command, Option } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP, instantOrDay } from '../../input/periods.ts';

@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
 import type { Instant } from 'assize/internal/canon';
 import type { FactRow } from 'assize/internal/memory';
 import type { Explained } from 'assize/internal/runtime';
 import { shortId, shortTime } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP, instantText, periodText } from '../../input/periods.ts';

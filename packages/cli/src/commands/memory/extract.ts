@@ -1,6 +1,10 @@
-import { type Command, Option } from 'commander';
-import { z } from 'zod';
-import { type ExtractedClaim, type Extraction, type ExtractionTerms, extractFacts, type Message } from '@assize/agents/internal/agents';
+import {
+  type ExtractedClaim,
+  type Extraction,
+  type ExtractionTerms,
+  extractFacts,
+  type Message,
+} from '@assize/agents/internal/agents';
 import { segment } from 'assize/internal/authority';
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import { type Instant, parseInstant } from 'assize/internal/canon';
@@ -9,6 +13,8 @@ import { createOracle, systemClock } from 'assize/internal/oracle';
 import type { Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
 import { CliError, EXIT } from '../../errors.ts';
 import { type LinesFile, linesTo, openLines } from '../../files/input-file.ts';
 import { count, positive, repeatable, share, withSharedOptions } from '../../files/options.ts';

@@ -1,5 +1,3 @@
-import { type Command, Option } from 'commander';
-import { z } from 'zod';
 import { segment } from 'assize/internal/authority';
 import { type AssizeError, isAssizeError } from 'assize/internal/base';
 import { type Instant, parseInstant } from 'assize/internal/canon';
@@ -8,6 +6,8 @@ import { claimId } from 'assize/internal/memory';
 import { systemClock } from 'assize/internal/oracle';
 import type { AssertInput, Memory, Ruling, Trajectory } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
 import { CliError, EXIT } from '../../errors.ts';
 import { type LinesFile, linesTo, openLines } from '../../files/input-file.ts';
 import { positive, withSharedOptions } from '../../files/options.ts';

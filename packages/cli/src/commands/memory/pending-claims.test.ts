@@ -1,5 +1,5 @@
-import { expect, test, vi } from 'vitest';
 import { MemoryStore, type Store } from 'assize/internal/stores';
+import { expect, test, vi } from 'vitest';
 import { clinic } from '../../../../../tests/support/clinic/clinic.ts';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { type AssertedClaim, pendingByName } from './pending-claims.ts';

@@ -1,7 +1,7 @@
-import { type Command, Option } from 'commander';
 import { isAssizeError } from 'assize/internal/base';
 import { checkMemory, type MemoryReport, rebuildMemory } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
+import { type Command, Option } from 'commander';
 import { EXIT, note } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { shortFact } from '../../render/fact-text.ts';

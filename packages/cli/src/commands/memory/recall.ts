@@ -1,8 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Instant } from 'assize/internal/canon';
 import { ALLEN_RELATIONS, type AllenRelation, type Embedder, type Period } from 'assize/internal/memory';
 import type { Recalled, RecallQuery, SearchMode } from 'assize/internal/runtime';
 import type { Store, VectorSearch } from 'assize/internal/stores';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { importModule, lookedAt, whyOf } from '../../files/module-file.ts';
 import { positive, withSharedOptions } from '../../files/options.ts';

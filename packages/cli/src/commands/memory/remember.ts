@@ -1,9 +1,15 @@
-import type { Command } from 'commander';
-import { z } from 'zod';
+import {
+  ChatMemory,
+  type ChatMessage,
+  type GivenFact,
+  MESSAGES_MAX,
+  type Remembered,
+} from '@assize/agents/internal/chat';
 import { segment } from 'assize/internal/authority';
-import { ChatMemory, type ChatMessage, type GivenFact, MESSAGES_MAX, type Remembered } from '@assize/agents/internal/chat';
 import { systemClock } from 'assize/internal/oracle';
 import { counted, shortId } from 'assize/internal/views';
+import type { Command } from 'commander';
+import { z } from 'zod';
 import { CliError, EXIT } from '../../errors.ts';
 import { openLines } from '../../files/input-file.ts';
 import { repeatable, withSharedOptions } from '../../files/options.ts';

@@ -1,8 +1,8 @@
-import { type Command, Option } from 'commander';
-import { segment } from 'assize/internal/authority';
 import { ChatMemory, type Repair } from '@assize/agents/internal/chat';
+import { segment } from 'assize/internal/authority';
 import { systemClock } from 'assize/internal/oracle';
 import { counted, shortId, shortTime } from 'assize/internal/views';
+import { type Command, Option } from 'commander';
 import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { printFacts, shortened } from '../../render/fact-text.ts';

@@ -1,6 +1,6 @@
-import { type Command, Option } from 'commander';
 import { segment } from 'assize/internal/authority';
 import { counted } from 'assize/internal/views';
+import { type Command, Option } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { printFacts } from '../../render/fact-text.ts';

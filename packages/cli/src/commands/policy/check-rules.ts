@@ -1,5 +1,5 @@
-import { isAssizeError } from 'assize/internal/base';
 import { faultText, type RulesFault, warningsOf } from '@assize/gate/internal/gateway';
+import { isAssizeError } from 'assize/internal/base';
 import type { Tool } from 'assize/internal/effects';
 import { counted } from 'assize/internal/views';
 import { EXIT, type ExitCode } from '../../errors.ts';

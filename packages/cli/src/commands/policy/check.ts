@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import type { RuleTable } from 'assize/internal/authority';
 import { rulesWithoutOverride, type UnknownName, unknownNames } from 'assize/internal/kernel';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import { domainOption, toolsOption, withoutStore } from '../../files/options.ts';
 import { noOverrideText } from '../../render/no-override-text.ts';

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import { runCases, type StepResult } from '@assize/gate/internal/gateway';
 import { openStore } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { withoutStore } from '../../files/options.ts';
 import { casesBeside, isRulesFile, rulesFileIn } from '../../store/rules-files.ts';

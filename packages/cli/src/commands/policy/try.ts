@@ -1,11 +1,11 @@
-import { type Command, Option } from 'commander';
+import { gatewayUnder, rulesPolicy } from '@assize/gate/internal/gateway';
 import type { Policy } from 'assize/internal/authority';
 import type { Instant } from 'assize/internal/canon';
-import { gatewayUnder, rulesPolicy } from '@assize/gate/internal/gateway';
 import type { Domain } from 'assize/internal/kernel';
 import { backtestStore } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
+import { type Command, Option } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { domainOption, positive, withSharedOptions } from '../../files/options.ts';
 import { instantOrDay } from '../../input/periods.ts';

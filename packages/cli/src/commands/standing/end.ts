@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import { StandingReader, type StandingRecord } from '@assize/gate/internal/calls';
 import type { Store } from 'assize/internal/stores';
 import { shortId, shortTime } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT, type ExitCode } from '../../errors.ts';
 import {
   anchorsOption,

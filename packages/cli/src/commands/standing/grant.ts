@@ -1,11 +1,11 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type GatewayState, type UncoveredTerm, uncoveredTerms } from '@assize/gate/internal/gateway';
 import { isAssizeError } from 'assize/internal/base';
 import { addMicros, type Instant, parseInstant } from 'assize/internal/canon';
-import { type GatewayState, type UncoveredTerm, uncoveredTerms } from '@assize/gate/internal/gateway';
 import { systemClock } from 'assize/internal/oracle';
 import type { Assize, Ruling, Trajectory, WritChain } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
+import { type Command, InvalidArgumentError } from 'commander';
 import { CliError, type ExitCode, note } from '../../errors.ts';
 import {
   anchorsOption,

@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
 import { StandingReader, type StandingView, standingView } from '@assize/gate/internal/calls';
 import { isEffectPending, isExpired, Replayer } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { shortId, shortTime } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { writsIn } from '../../store/listed-writs.ts';

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import { integrateLog, type LoggedTransaction } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { openEffects } from '../../store/open-effects.ts';

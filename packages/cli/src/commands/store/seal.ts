@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
 import { findRootKey } from 'assize/internal/config';
 import { verifyStore } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { requireAnchor } from '../../input/private-key.ts';

@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
 import { attenuate, delegateWrit } from 'assize/internal/authority';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { readPrivateKey } from '../../input/private-key.ts';

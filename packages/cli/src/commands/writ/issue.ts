@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import type { WritGrant } from 'assize/internal/authority';
 import { issueWrit } from 'assize/internal/authority';
 import { systemClock } from 'assize/internal/oracle';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { readJson } from '../../files/input-file.ts';
 import { withSharedOptions } from '../../files/options.ts';

@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
 import { generateKeys, type KeyPair } from 'assize/internal/canon';
+import type { Command } from 'commander';
 import { EXIT } from '../../errors.ts';
 import { isFile } from '../../files/module-file.ts';
 import { withSharedOptions } from '../../files/options.ts';

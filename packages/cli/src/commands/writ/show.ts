@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
 import { type Writ, writId } from 'assize/internal/authority';
 import type { ListedWrit } from 'assize/internal/runtime';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { withSharedOptions } from '../../files/options.ts';
 import { readWritFile } from '../../input/writ-file.ts';

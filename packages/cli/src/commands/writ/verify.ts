@@ -1,8 +1,14 @@
-import type { Command } from 'commander';
-import { createWritVerifier, type Writ, type WritRefusalCode, type WritVerifier, writId } from 'assize/internal/authority';
+import {
+  createWritVerifier,
+  type Writ,
+  type WritRefusalCode,
+  type WritVerifier,
+  writId,
+} from 'assize/internal/authority';
 import type { Instant } from 'assize/internal/canon';
 import { systemClock } from 'assize/internal/oracle';
 import type { ListedWrit, WritChain } from 'assize/internal/runtime';
+import type { Command } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { anchorsOption, repeatable, withSharedOptions } from '../../files/options.ts';
 import { readWritFile } from '../../input/writ-file.ts';

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { instantToMillis } from 'assize/internal/canon';
+import { z } from 'zod';
 import { callId } from '../name-forms.ts';
 import { isToBegin } from '../open-calls.ts';
 import type { CallRow, GatewayState } from '../schema.ts';

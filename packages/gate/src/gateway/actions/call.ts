@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { arg, checkArgument, type Json } from 'assize/internal/base';
 import { contentHash, instantToMillis } from 'assize/internal/canon';
+import { z } from 'zod';
 import type { CallPart, CompiledRules, Verdict } from '../judge/compiled-rules.ts';
 import { amountOf, figuresOf, groupOf, sumsOf, usedKey } from '../judge/figures.ts';
 import type { Found } from '../judge/path-name.ts';

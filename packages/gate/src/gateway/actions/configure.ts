@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { contentHash } from 'assize/internal/canon';
+import { z } from 'zod';
 import { rulesText } from '../judge/compiled-rules.ts';
 import { figuresOf, readGroup, sumsOf } from '../judge/figures.ts';
 import { faultsOf, plainRules } from '../rules/faults.ts';

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import type { Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
+import { z } from 'zod';
 import type { CompiledRules } from '../judge/compiled-rules.ts';
 import { serverName, toolName } from '../name-forms.ts';
 import { toolKey } from '../names.ts';

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import type { Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
+import { z } from 'zod';
 import { callId } from '../name-forms.ts';
 import { isInDoubt } from '../open-calls.ts';
 import type { GatewayState } from '../schema.ts';

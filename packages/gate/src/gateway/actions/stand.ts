@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { addMicros, instantToMillis, readInstant } from 'assize/internal/canon';
+import { z } from 'zod';
 import { agentName, ruleId, toolPattern, unitName } from '../name-forms.ts';
 import { matchesTool } from '../names.ts';
 import type { Rules } from '../rules/rules.ts';

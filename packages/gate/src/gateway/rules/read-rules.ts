@@ -1,6 +1,6 @@
-import type { z } from 'zod';
 import { arg, checkArgument } from 'assize/internal/base';
 import { toPointer } from 'assize/internal/canon';
+import type { z } from 'zod';
 import { GatewayError } from '../errors.ts';
 import { faultsOf } from './faults.ts';
 import type { Rules } from './rules.ts';

@@ -1,5 +1,5 @@
-import { isAlias, isMap, isNode, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import type { Json } from 'assize/internal/base';
+import { isAlias, isMap, isNode, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
 
 /** A place in a text, from 1. */
 export interface Place {

@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server';
-import { z } from 'zod';
 import type { Json } from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
+import { z } from 'zod';
 import type { Offered } from './offered.ts';
 
 /** An operation of the table of the HTTP API, as far as a client must know it. */

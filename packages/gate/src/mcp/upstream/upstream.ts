@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { SchemaThread } from '@assize/tools/internal/schemas';
 import type {
   CallToolResult,
   Client,
@@ -10,7 +11,6 @@ import type {
   Transport,
 } from '@modelcontextprotocol/client';
 import { isInstance, type Json } from 'assize/internal/base';
-import { SchemaThread } from '@assize/tools/internal/schemas';
 import { McpError } from '../errors.ts';
 import { loadClient } from '../peers.ts';
 import { Budget } from '../talk/budget.ts';

@@ -1,9 +1,10 @@
 /** Runs as they are read from trajectories: of a domain of one's own, and of the gateway. */
-import { expect, test } from 'vitest';
-import { z } from 'zod';
+
 import { declareTool } from 'assize/internal/effects';
 import { call, defineDomain, escalate, pass } from 'assize/internal/kernel';
 import { MemoryStore } from 'assize/internal/stores/memory';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { mine, readRuns } from '../index.ts';
 

@@ -1,6 +1,6 @@
-import { isMap, isSeq, parseDocument, type YAMLSeq } from 'yaml';
 import { type ArgumentSchema, arg, checkArgument } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
+import { isMap, isSeq, parseDocument, type YAMLSeq } from 'yaml';
 import { readRules } from '#gateway';
 import { flowText } from './flow-text.ts';
 import type { GatewayRule } from './gateway-rule.ts';

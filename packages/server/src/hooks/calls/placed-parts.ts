@@ -1,5 +1,5 @@
-import type { Json } from 'assize/internal/base';
 import type { CallPart } from '@assize/gate/internal/calls';
+import type { Json } from 'assize/internal/base';
 import { canonicalPath } from './file-path.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import { READING_PROGRAMS } from '@assize/gate/internal/gateway';
+import { expect, test } from 'vitest';
 import { programTool } from './shell/program-name.ts';
 import { commandParts } from './shell-command.ts';
 

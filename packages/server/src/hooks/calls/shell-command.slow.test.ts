@@ -16,9 +16,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CallPart } from '@assize/gate/internal/calls';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import type { CallPart } from '@assize/gate/internal/calls';
 import { cases } from '../../../../../tests/support/cases.ts';
 import { commandParts } from './shell-command.ts';
 

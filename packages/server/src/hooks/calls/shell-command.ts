@@ -1,5 +1,5 @@
-import { isInstance } from 'assize/internal/base';
 import type { CallPart } from '@assize/gate/internal/calls';
+import { isInstance } from 'assize/internal/base';
 import { isPlainText } from './plain-text.ts';
 import { startIn } from './shell/folders.ts';
 import { Reader } from './shell/reader.ts';

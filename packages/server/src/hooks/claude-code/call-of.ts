@@ -1,5 +1,5 @@
-import type { Json } from 'assize/internal/base';
 import type { CallContent, CallPart } from '@assize/gate/internal/calls';
+import type { Json } from 'assize/internal/base';
 import { fileParts, ownCall, shellParts, textOf } from '../own-call.ts';
 import { serverName, toolName } from '../tool-names.ts';
 import type { ToolEvent } from './events.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Json } from 'assize/internal/base';
 import { attend, callIdOf, closeCall, type Decision, decideCall } from '@assize/gate/internal/calls';
+import type { Json } from 'assize/internal/base';
 import * as answers from '../answers.ts';
 import { askCall, isLetThrough } from '../ask-call.ts';
 import type { GatewayDesk } from '../gateway-desk.ts';

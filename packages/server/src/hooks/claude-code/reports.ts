@@ -1,5 +1,5 @@
-import type { Json } from 'assize/internal/base';
 import { attend, callIdOf, closeCall, closeCallsOf, inDoubt, type Outcome } from '@assize/gate/internal/calls';
+import type { Json } from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
 import * as answers from '../answers.ts';
 import { doubtText } from '../doubt-text.ts';

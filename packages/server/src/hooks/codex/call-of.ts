@@ -1,5 +1,5 @@
-import type { Json } from 'assize/internal/base';
 import type { CallContent, CallPart } from '@assize/gate/internal/calls';
+import type { Json } from 'assize/internal/base';
 import type { ToolEvent } from '../events.ts';
 import { fileParts, ownCall, shellParts, unparsed } from '../own-call.ts';
 import { serverName, toolName } from '../tool-names.ts';

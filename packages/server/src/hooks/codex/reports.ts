@@ -1,5 +1,5 @@
-import type { Json } from 'assize/internal/base';
 import { attend, callIdOf, closeCall, inDoubt } from '@assize/gate/internal/calls';
+import type { Json } from 'assize/internal/base';
 import * as answers from '../answers.ts';
 import { doubtText } from '../doubt-text.ts';
 import { sessionEvent } from '../events.ts';

@@ -1,8 +1,8 @@
+import { type MailSender, readMail, senderAddress, sendMail } from '@assize/tools/internal/mail';
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import type { MailConfig } from 'assize/internal/config';
 import { DidNothing } from 'assize/internal/effects';
 import type { Hash } from 'assize/internal/ledger';
-import { type MailSender, readMail, senderAddress, sendMail } from '@assize/tools/internal/mail';
 import { NoticeError } from '../errors.ts';
 import { type ApprovalRequested, pagePath } from '../notice.ts';
 import type { MailReceiver } from '../receivers.ts';

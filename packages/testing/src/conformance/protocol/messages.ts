@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import type { Json } from 'assize/internal/base';
+import { z } from 'zod';
 
 /** The version of the protocol, which `hello` tells. */
 export const PROTOCOL = 1;

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import type { Json } from 'assize/internal/base';
+import { z } from 'zod';
 
 /** An effect that the sink has taken. */
 export interface Effect {

@@ -12,12 +12,12 @@ import {
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { WitnessFile, witnessServer } from '@assize/audit/internal/witness';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
 import type { EntryRow } from '#ledger';
 import { parseProofFile, type SignerKey, signCheckpoint, signerKey, verifierKey, verifyProofFile } from '#merkle';
 import { openStore, type Store } from '#stores';
-import { WitnessFile, witnessServer } from '@assize/audit/internal/witness';
 import { ChainWriter, commitMembers, rootMembers, second } from '../../../../../../tests/support/ledger/rows.ts';
 import { openUnguarded } from '../../../../../../tests/support/ledger/unguarded.ts';
 import { auditCheckpoints } from './audit.ts';

@@ -1,11 +1,11 @@
+import { ALICE, changeOf, day, namesOf } from '@assize/testing/internal/fact-rows.ts';
+import { batchOf } from '@assize/testing/internal/store-rows.ts';
 import { expect, test, vi } from 'vitest';
 import { type FactWrite, OPEN_END, type PartitionName } from '#ledger';
 import { MemoryStore } from '#stores';
 import { clinic } from '../../../../../../tests/support/clinic/clinic.ts';
 import { committed, writ } from '../../../../../../tests/support/clinic/clinic-memory.ts';
 import { runtimeOver } from '../../../../../../tests/support/ledger/runtime.ts';
-import { ALICE, changeOf, day, namesOf } from '@assize/testing/internal/fact-rows.ts';
-import { batchOf } from '@assize/testing/internal/store-rows.ts';
 import { ClaimCache } from './claim-cache.ts';
 
 const several = (...claims: string[]) => claims.map((fact_id) => ({ fact_id, cardinality: 'multi-valued' as const }));

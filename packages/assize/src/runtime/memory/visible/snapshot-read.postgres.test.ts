@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { day } from '@assize/testing/internal/fact-rows.ts';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { FactReads } from '#ledger';
 import { type Embedder, OPEN_END } from '#memory';
@@ -9,7 +10,6 @@ import { clinic } from '../../../../../../tests/support/clinic/clinic.ts';
 import { writ } from '../../../../../../tests/support/clinic/clinic-memory.ts';
 import { runtimeOver } from '../../../../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../../../../tests/support/postgres/with-postgres.ts';
-import { day } from '@assize/testing/internal/fact-rows.ts';
 import type { Memory, RecallQuery } from '../index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-moment-'));

@@ -6,6 +6,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { StoreFault } from '@assize/testing/internal/faults.ts';
+import { faultAt } from '@assize/testing/internal/faults.ts';
+import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { attenuate, type Writ, writId } from '#authority';
@@ -15,7 +18,15 @@ import { type Batch, type CommitResult, Replayer, type SnapshotRow } from '#ledg
 import { seededRandom } from '#oracle';
 import { MemoryStore, openSqlite, type SqliteStore } from '#stores';
 import { cases, hasUsualCases } from '../../../../../../tests/support/cases.ts';
-import { DOCTOR, granted, helper, lead, task, third, worker } from '../../../../../../tests/support/ledger/delegations.ts';
+import {
+  DOCTOR,
+  granted,
+  helper,
+  lead,
+  task,
+  third,
+  worker,
+} from '../../../../../../tests/support/ledger/delegations.ts';
 import { allEntries, deskOf } from '../../../../../../tests/support/ledger/desk.ts';
 import { severalOf } from '../../../../../../tests/support/ledger/multi-approval.ts';
 import {
@@ -24,9 +35,6 @@ import {
   runtimeOver as keyedRuntimeOver,
   writFor,
 } from '../../../../../../tests/support/ledger/runtime.ts';
-import type { StoreFault } from '@assize/testing/internal/faults.ts';
-import { faultAt } from '@assize/testing/internal/faults.ts';
-import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
 import type { Assize } from '../../assize.ts';
 import type { RuntimeError } from '../../errors.ts';
 import { fsck } from '../../inspect/checkpoints/index.ts';

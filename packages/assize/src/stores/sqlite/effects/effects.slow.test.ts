@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, expect, test, vi } from 'vitest';
-import { cases } from '../../../../../../tests/support/cases.ts';
 import { keyOf, loggedOf, writeOf } from '@assize/testing/internal/effect-rows.ts';
 import { effectStoreSuite } from '@assize/testing/internal/effect-store-suite.ts';
 import { interceptSql, sqliteError } from '@assize/testing/internal/intercept.ts';
 import { batchOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { afterAll, expect, test, vi } from 'vitest';
+import { cases } from '../../../../../../tests/support/cases.ts';
 import { openSqlite } from '../open.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-effects-'));

@@ -2,13 +2,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, expect, test, vi } from 'vitest';
-import { cases } from '../../../../../../tests/support/cases.ts';
 import { exportFacts } from '@assize/testing/internal/fact-model.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '@assize/testing/internal/fact-rows.ts';
 import { factStoreSuite } from '@assize/testing/internal/fact-store-suite.ts';
 import { interceptSql, sqliteError } from '@assize/testing/internal/intercept.ts';
 import { batchOf, blobOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { afterAll, expect, test, vi } from 'vitest';
+import { cases } from '../../../../../../tests/support/cases.ts';
 import { openSqlite } from '../open.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-facts-'));

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { blobOf } from '@assize/testing/internal/store-rows.ts';
 import {
   array,
   assert,
@@ -17,7 +18,6 @@ import {
 } from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { cases, hasUsualCases } from '../../../../../../tests/support/cases.ts';
-import { blobOf } from '@assize/testing/internal/store-rows.ts';
 import { openSqlite } from '../open.ts';
 import { migrate } from '../schema/migrate.ts';
 import { HashIndex, prepareUnindexed } from './hash-index.ts';

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, expect, test } from 'vitest';
 import { sideStoreSuite } from '@assize/testing/internal/side-store-suite.ts';
+import { afterAll, expect, test } from 'vitest';
 import { openSqlite } from '../open.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-side-'));

@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
 import { snapshotStoreSuite } from '@assize/testing/internal/snapshot-store-suite.ts';
 import { batchOf, blobOf, chainOf } from '@assize/testing/internal/store-rows.ts';
+import { afterAll, expect, test } from 'vitest';
 import { openSqlite } from '../open.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-snapshot-'));

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { batchOf, chainOf } from '@assize/testing/internal/store-rows.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../open.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-kept-'));

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { interceptSql, sqliteError } from '@assize/testing/internal/intercept.ts';
 import { batchOf, chainOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { openSqlite } from '../index.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { CHECKPOINT_PAGES } from './group-commit.ts';
@@ -87,7 +87,7 @@ test('a scrub that waits during a copy keeps its process alive', async () => {
   const path = join(folder, `${n++}.db`);
   const url = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
   const program = `
-    import { batchOf, blobOf, chainOf } from ${url('../../../testing/store-rows.ts')};
+    import { batchOf, blobOf, chainOf } from ${url('../../../../../testing/src/store-rows.ts')};
     import { openSqlite } from ${url('../index.ts')};
     const store = await openSqlite({ path: ${JSON.stringify(path)} });
     const text = blobOf('a secret');

@@ -4,10 +4,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { ALICE, changeOf } from '@assize/testing/internal/fact-rows.ts';
 import { interceptSql } from '@assize/testing/internal/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { openSqlite } from '../index.ts';
 import { CHECKPOINT_PAGES, GROUP_BYTES_MAX, GROUP_ROWS_MAX } from './group-commit.ts';
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { interceptSql } from '@assize/testing/internal/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { openSqlite, type SqliteStore } from '../index.ts';
 import { THREAD_BYTES_MIN } from './rewrite.ts';
 

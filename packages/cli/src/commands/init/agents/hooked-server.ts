@@ -1,5 +1,5 @@
-import type { ResolvedConfig } from 'assize/internal/config';
 import { publicAddress } from '@assize/server/internal';
+import type { ResolvedConfig } from 'assize/internal/config';
 import { serverAddress } from '../../../input/server-address.ts';
 import { serverFaults, serverOf } from '../own-server.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'jsonc-parser';
 import { isRecord } from 'assize/internal/base';
+import { parse } from 'jsonc-parser';
 import type { Places } from '../mcp/clients.ts';
 
 /** The settings files that Claude Code reads in a project: those of an organisation come last. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parse, TomlError } from 'smol-toml';
 import { isInstance } from 'assize/internal/base';
+import { parse, TomlError } from 'smol-toml';
 import { CliError } from '../../../errors.ts';
 import { isOwnCommand } from './hooks.ts';
 

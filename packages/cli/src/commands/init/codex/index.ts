@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { type Command, Option } from 'commander';
 import { hashText } from 'assize/internal/canon';
+import { type Command, Option } from 'commander';
 import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
 import { unreadable } from '../../../files/file-faults.ts';
 import { makeFolder } from '../../../files/folders.ts';

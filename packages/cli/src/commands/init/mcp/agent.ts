@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { applyEdits, modify } from 'jsonc-parser';
 import { loadConfig, type ResolvedConfig } from 'assize/internal/config';
+import { applyEdits, modify } from 'jsonc-parser';
 import { CliError } from '../../../errors.ts';
 import { makeFolder } from '../../../files/folders.ts';
 import { replaceFile } from '../../../files/replace-file.ts';

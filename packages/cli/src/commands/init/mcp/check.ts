@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { publicAddress } from '@assize/server/internal';
 import { isAssizeError } from 'assize/internal/base';
 import { loadConfig } from 'assize/internal/config';
-import { publicAddress } from '@assize/server/internal';
 import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
 import { serverAddress } from '../../../input/server-address.ts';
 import type { Session } from '../../../store/session.ts';

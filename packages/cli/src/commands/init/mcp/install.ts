@@ -205,7 +205,7 @@ function tell({ json, out }: Session, { plans, changed, made }: Done): void {
     );
   if (installedFolder().includes('_npx'))
     out.line(
-      line`This copy is in the cache of npx, which may be emptied. Run npm install --global assize, and repeat.`,
+      line`This copy is in the cache of npx, which may be emptied. Run npm install --global @assize/cli, and repeat.`,
     );
 }
 

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import { readRules } from '@assize/gate/internal/gateway';
+import { expect, test } from 'vitest';
 import { withRules } from './rules.ts';
 
 const NOTES = {

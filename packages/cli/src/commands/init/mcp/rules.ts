@@ -1,5 +1,5 @@
-import { isMap, isSeq, parseDocument } from 'yaml';
 import { readRules } from '@assize/gate/internal/gateway';
+import { isMap, isSeq, parseDocument } from 'yaml';
 import type { ListedTool } from './start.ts';
 
 /** A server whose tools get proposed rules. */

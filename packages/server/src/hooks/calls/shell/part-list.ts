@@ -1,5 +1,5 @@
-import type { Json } from 'assize/internal/base';
 import type { CallPart } from '@assize/gate/internal/calls';
+import type { Json } from 'assize/internal/base';
 
 const PARTS_MAX = 64;
 /** Visited nodes of syntax trees. Loops are visited twice, so nested loops multiply. */

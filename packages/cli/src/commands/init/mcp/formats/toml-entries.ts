@@ -1,5 +1,5 @@
-import { parse, stringify, TomlError } from 'smol-toml';
 import { isInstance } from 'assize/internal/base';
+import { parse, stringify, TomlError } from 'smol-toml';
 import type { EntryChange, EntryFormat, Members, ServerEntry } from './entries.ts';
 import { commentsOf, type Statement, statementsOf } from './toml-statements.ts';
 

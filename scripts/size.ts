@@ -1,0 +1,103 @@
+/**
+ * Prints the size of each package: files, lines and tokens of its product code, the names that its
+ * entries export, and its dependencies. Tests do not count. Exit status 1 when a package is larger
+ * than its limit: make it smaller, or say in the commit why the limit rises.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { join, normalize } from 'node:path';
+
+/** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
+const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
+  assize: [93.4, 626],
+  '@assize/postgres': [7.9, 40],
+  '@assize/cli': [26, 198],
+  '@assize/server': [18.2, 141],
+  '@assize/testing': [12, 118],
+  '@assize/gate': [13, 102],
+  '@assize/agents': [12.5, 90],
+  '@assize/tools': [10.2, 72],
+  '@assize/audit': [4.3, 28],
+  '@assize/cells': [1.8, 12],
+  '@assize/console': [21.5, 166],
+};
+
+/** Of each other package, which is one adapter. */
+const SMALL = [1.2, 9] as const;
+
+const TOKEN =
+  /\/\*[\s\S]*?\*\/|\/\/[^\n]*|`(?:\\[\s\S]|[^`\\])*`|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|[A-Za-z_$#@][\w$]*|\d[\w.]*|=>|\.\.\.|\?\?=?|\?\.|[=!]==?|&&=?|\|\|=?|[<>+\-*/%]=?|[^\s\w]/g;
+
+const root = process.cwd();
+const text = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+interface Row {
+  readonly name: string;
+  readonly files: number;
+  readonly lines: number;
+  readonly tokens: number;
+  readonly names: number;
+  readonly dependencies: number;
+}
+
+function measured(folder: string): Row {
+  const { name, exports = {}, dependencies = {} } = JSON.parse(text(join(folder, 'package.json')));
+  const files = globSync(`${folder}/{bin,src,verify}/**/*.{ts,tsx,js}`, { cwd: root }).filter(
+    (file) => !/\.test\.tsx?$|\.d\.ts$/.test(file),
+  );
+  const texts = files.map(text);
+  const entries = Object.entries<string>(exports).filter(
+    ([subpath, path]) => path.endsWith('.ts') && !/\*|unstable|internal/.test(subpath),
+  );
+  const names = new Set(entries.flatMap(([, path]) => namesIn(normalize(join(folder, path)))));
+  return {
+    name,
+    files: files.length,
+    lines: texts.reduce((sum, each) => sum + each.split('\n').length - 1, 0),
+    tokens: texts.reduce((sum, each) => sum + tokensIn(each), 0),
+    names: names.size,
+    dependencies: Object.keys(dependencies).length,
+  };
+}
+
+/** Comments are none, and a template is one, with three for each value in it. */
+function tokensIn(code: string): number {
+  return (code.match(TOKEN) ?? []).reduce((sum, token) => {
+    if (token.startsWith('/*') || token.startsWith('//')) return sum;
+    return sum + 1 + (token.startsWith('`') ? 3 * (token.split('${').length - 1) : 0);
+  }, 0);
+}
+
+/** The names that an entry exports. It names all of them. */
+function namesIn(file: string): string[] {
+  const code = text(file).replace(/\/\*[\s\S]*?\*\//g, '');
+  const lists = [...code.matchAll(/export\s+(?:type\s+)?\{([^}]*)\}/g)].flatMap(([, list = '']) => list.split(','));
+  const declared = [...code.matchAll(/export\s+(?:async\s+)?(?:class|function|const|interface|type)\s+(\w+)/g)];
+  return [
+    ...lists.map((each) => each.trim().replace(/^type\s+|^.*\sas\s+/g, '')).filter((each) => each !== ''),
+    ...declared.map(([, each = '']) => each),
+  ];
+}
+
+const rows = [...globSync('packages/*', { cwd: root }), 'console']
+  .map((folder) => measured(folder))
+  .sort((a, b) => b.tokens - a.tokens);
+const columns = ['files', 'lines', 'tokens', 'names', 'dependencies'] as const;
+const row = (name: string, values: readonly (string | number)[]): string =>
+  name.padEnd(24) + values.map((each) => String(each).padStart(9)).join('');
+console.log(row('package', ['files', 'lines', 'tokens', 'names', 'needs']));
+for (const each of rows)
+  console.log(
+    row(
+      each.name,
+      columns.map((column) => each[column]),
+    ),
+  );
+const product = rows.filter(({ name }) => !['@assize/console', '@assize/testing'].includes(name));
+console.log(`All but console and testing: ${product.reduce((sum, { lines }) => sum + lines, 0)} lines.`);
+
+const large = rows.filter(({ name, lines, tokens }) => {
+  const [most, mostTokens] = LIMITS[name] ?? SMALL;
+  return lines > most * 1_000 || tokens > mostTokens * 1_000;
+});
+for (const { name } of large) console.error(`${name} is larger than its limit in scripts/size.ts.`);
+process.exitCode = large.length === 0 ? 0 : 1;
