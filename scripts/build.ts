@@ -51,6 +51,8 @@ function makePackage(folder: string): void {
       recursive: true,
       filter: (path) => !path.includes('__pycache__'),
     });
+  const readme = readFileSync(join(root, folder, 'README.md'), 'utf8');
+  writeFileSync(join(dist, short, 'README.md'), readme.replaceAll('](../../', `](${REPOSITORY}/blob/main/`));
   write(short, publishedManifest(folder));
 }
 

@@ -1,6 +1,6 @@
 import type { Cell } from '@assize/cells/internal';
 import { addMicros, type KeyPair } from 'assize/internal/canon';
-import type { ResolvedConfig } from 'assize/internal/config';
+import { AGENTS, type AgentStops, type ResolvedConfig } from 'assize/internal/config';
 import type { EntryRow } from 'assize/internal/ledger';
 import type { Hono } from 'hono';
 import { settledRuling } from './await-decision.ts';
@@ -100,8 +100,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   let notices: NoticeSender | undefined;
   const wakeNotices = (): void => notices?.wake();
   let needs: NeedsPeople | undefined;
+  let stops: AgentStops | undefined;
   const store = wakingStore(options.store, (entries) => {
     tail.wake();
+    if (entries.some((entry) => entry.trajectory_id === AGENTS)) stops?.expire();
     if (!entries.some(mayHaveNotice)) return;
     wakeNotices();
     needs?.wake();
@@ -109,6 +111,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const ports = { store, metrics, receivers, wakeNotices, onFailure };
   const { service, watchdog } = await startService(options, ports);
   const { assize, clock, gateways, sessions } = service;
+  stops = service.grants.stops;
   const { server } = config;
   const stopping = new AbortController();
   const orEnd = async (error: unknown): Promise<never> => {

@@ -21,6 +21,7 @@ export class AgentStops {
   readonly #stoppedAt: Map<string, Instant> = new Map();
   #next = 0;
   #readAt = Number.NEGATIVE_INFINITY;
+  #expiredAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
   /** `freshMs`: milliseconds for which a read counts. */
@@ -37,11 +38,16 @@ export class AgentStops {
   /** Reads what is new. `now`: also if the last read still counts. @throws LedgerFault */
   async refresh(now: 'now' | 'recent' = 'recent'): Promise<void> {
     if (now === 'now') await this.#reading;
-    else if (performance.now() - this.#readAt < this.#freshMs) return;
+    else if (this.#readAt > this.#expiredAt && performance.now() - this.#readAt < this.#freshMs) return;
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
     });
     await this.#reading;
+  }
+
+  /** No read from before now counts, since an entry was added. */
+  expire(): void {
+    this.#expiredAt = performance.now();
   }
 
   /** By the last read. */
