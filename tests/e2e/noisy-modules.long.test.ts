@@ -145,7 +145,7 @@ test('what functions of modules print when called goes to standard error', { tim
   const approved = await command('approve', open.pending[0].id, ...given);
   expect([approved.code, JSON.stringify(JSON.parse(approved.out))]).toEqual([
     0,
-    expect.stringContaining('"phase":"settled"'),
+    expect.stringContaining('"effects":"settled"'),
   ]);
   for (const what of ['counselors', 'apply', 'onApprove', 'invariant', 'execute'])
     expect(approved.err).toContain(`printed by ${what}`);
