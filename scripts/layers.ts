@@ -11,7 +11,10 @@ import { dirname, join, relative, resolve } from 'node:path';
 
 const CORE = ['base', 'canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory', 'runtime'];
 
-/** The packages in their reading order, each with its rooms and the rooms that these may import. */
+/**
+ * The packages in their reading order, each with its rooms and the rooms of the package that these
+ * may import. `src` is what is in no other room.
+ */
 export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   assize: {
     base: [],
@@ -31,10 +34,10 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     config: [...CORE, 'stores'],
     public: [...CORE, 'stores', 'config'],
   },
-  postgres: {},
-  tools: { schemas: [], declared: ['schemas', 'files'] },
-  testing: { conformance: [], public: ['conformance'] },
-  cells: {},
+  postgres: { src: [] },
+  tools: { schemas: [], src: ['schemas'] },
+  testing: { conformance: [], src: [], public: ['src', 'conformance'] },
+  cells: { src: [] },
   agents: {
     agents: [],
     models: ['agents'],
@@ -42,17 +45,45 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     architectures: ['models'],
     public: ['agents', 'models', 'chat'],
   },
-  gate: { gateway: [], 'tool-calls': ['calls'], calls: ['gateway'], mining: ['gateway'], mcp: [], public: ['calls'] },
+  gate: { gateway: [], calls: ['gateway'], 'tool-calls': ['calls'], mining: ['gateway'], mcp: [], public: ['calls'] },
   audit: { witness: [], compliance: [], incident: [], incidents: ['incident'], public: ['compliance', 'incidents'] },
-  'ai-sdk': {},
-  langchain: {},
-  'openai-agents': {},
-  mastra: {},
-  engines: {},
-  opentelemetry: {},
-  cedar: {},
-  server: {},
-  cli: {},
+  'ai-sdk': { src: [] },
+  langchain: { src: [] },
+  'openai-agents': { src: [] },
+  mastra: { src: [] },
+  engines: { src: [] },
+  opentelemetry: { src: [] },
+  cedar: { src: [] },
+  server: { src: [] },
+  cli: { src: [] },
+};
+
+/** The rooms of the core that a room of another package imports, where they are not all. */
+const FROM_CORE: Readonly<Record<string, readonly string[]>> = {
+  'postgres/src': ['base', 'canon', 'merkle', 'ledger', 'oracle', 'memory', 'stores'],
+  'tools/schemas': ['base'],
+  'tools/src': ['base', 'canon', 'authority', 'effects'],
+  'testing/conformance': ['base', 'canon'],
+  'cells/src': ['base', 'canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'runtime', 'stores'],
+  'agents/agents': [...CORE, 'stores', 'config'],
+  'agents/models': ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime'],
+  'agents/chat': ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'memory', 'runtime'],
+  'agents/architectures': ['base', 'canon', 'authority', 'kernel', 'oracle', 'runtime', 'stores'],
+  'gate/gateway': ['base', 'canon', 'authority', 'kernel', 'runtime', 'stores'],
+  'gate/calls': [
+    ...CORE.filter((room) => room !== 'merkle' && room !== 'memory'),
+    'traces',
+    'stores',
+    'config',
+    'views',
+  ],
+  'gate/tool-calls': ['base', 'canon', 'traces', 'authority', 'kernel', 'oracle'],
+  'gate/mining': ['base', 'canon', 'ledger', 'authority', 'runtime'],
+  'gate/mcp': ['base', 'canon', 'views'],
+  'audit/witness': ['base', 'canon', 'merkle'],
+  'audit/compliance': ['base', 'canon', 'kernel', 'merkle', 'ledger', 'runtime'],
+  'audit/incident': ['base', 'canon', 'authority', 'kernel', 'runtime', 'stores'],
+  'audit/incidents': ['base', 'canon', 'authority', 'ledger', 'kernel', 'runtime', 'config'],
 };
 
 /** The workspaces beside the packages. */
@@ -192,8 +223,10 @@ export function specifiers(source: string): string[] {
   return [...found].map((match) => match[1] as string);
 }
 
+/** The suites of `testing` are test support, and its suite of conformance stands alone. */
 function isTest(file: string): boolean {
-  return file.endsWith('.test.ts') || file.startsWith('packages/testing/') || file.includes('/testing/');
+  const isSupport = file.startsWith('packages/testing/') && !file.includes('/conformance/');
+  return file.endsWith('.test.ts') || isSupport || file.replace('packages/testing/', '').includes('/testing/');
 }
 
 function judge(packages: Packages, file: string, specifier: string): string | undefined {
@@ -211,12 +244,24 @@ function judge(packages: Packages, file: string, specifier: string): string | un
     return `${folder}/package.json does not name ${library}`;
   const order = Object.keys(PACKAGES).map((name) => `packages/${name}`);
   const other = packages.folderOf(specifier);
+  if (other === order[0] && folder !== order[0]) return judgeFromCore(packages, file, specifier);
   if (other !== undefined && !packages.isOptional(folder, specifier))
     return order.indexOf(other) <= order.indexOf(folder) ? undefined : `${other} stands after ${folder}`;
   const only = folder === order[0] ? (LIBRARIES[library] ?? []) : undefined;
   return only === undefined || only.some((each) => file.startsWith(`${folder}/src/${each}/`))
     ? undefined
     : `only ${only.join(', ') || 'no folder'} of ${folder} imports ${library}`;
+}
+
+/** Imports of the core by other packages. Its entries are for all. */
+function judgeFromCore(packages: Packages, file: string, specifier: string): string | undefined {
+  const target = packages.targetOf(file, specifier);
+  if (target === undefined) return `the core has no ${specifier}`;
+  const room = roomOf(target);
+  const may = FROM_CORE[`${packageFolder(file)!.slice('packages/'.length)}/${roomOf(file)}`];
+  return may === undefined || room === 'public' || may.includes(room)
+    ? undefined
+    : `${roomOf(file)} may import ${may.join(', ')} of the core`;
 }
 
 /** Imports of a package's own files. */
@@ -226,25 +271,13 @@ function judgeInside(packages: Packages, file: string, specifier: string): strin
   if (target === undefined) return `${folder}/package.json has no import ${specifier}`;
   if (isTest(file) && target.startsWith('tests/')) return undefined;
   if (!target.startsWith(`${folder}/`)) return 'import another package by its name';
-  const rooms = PACKAGES[folder.slice('packages/'.length)];
-  if (rooms === undefined) return `${folder} is not in the reading order; add it to scripts/layers.ts`;
   const [room, other] = [roomOf(file), roomOf(target)];
-  const may = rooms[room];
-  if (room === other || other === 'index.ts')
-    return isApart(file, target) ? `${apartOf(file)} imports no folder beside it` : undefined;
-  // Files outside of the rooms belong to the package as a whole.
-  if (may === undefined && rooms[other] === undefined) return undefined;
-  if (
-    may !== undefined &&
-    rooms[other] !== undefined &&
-    specifier.startsWith('.') &&
-    !isTest(file) &&
-    room !== 'public'
-  )
-    return 'import another room by its # name';
-  return isTest(file) || may === undefined || may.includes(other) || rooms[other] === undefined
-    ? undefined
-    : `${room} may import ${may.join(', ') || 'no other room'}`;
+  const may = PACKAGES[folder.slice('packages/'.length)]?.[room];
+  if (may === undefined) return `${dirname(file)} is in no room; add it to scripts/layers.ts`;
+  if (room === other) return isApart(file, target) ? `${apartOf(file)} imports no folder beside it` : undefined;
+  if (isTest(file)) return undefined;
+  if (specifier.startsWith('.') && room !== 'public') return 'import another room by its # name';
+  return may.includes(other) ? undefined : `${room} may import ${may.join(', ') || 'no other room'}`;
 }
 
 function judgeWorkspace(packages: Packages, file: string, workspace: string, specifier: string): string | undefined {
@@ -260,9 +293,11 @@ function packageFolder(file: string): string | undefined {
   return /^packages\/[^/]+/.exec(file)?.[0];
 }
 
-/** The folder of `src` that a file of a package is in, or its own name. */
+/** The room of its package that a file is in. */
 function roomOf(file: string): string {
-  return /^packages\/[^/]+\/src\/([^/]+)/.exec(file)?.[1] ?? '';
+  const [, name = '', folder = ''] = /^packages\/([^/]+)\/src\/(?:([^/]+)\/)?/.exec(file) ?? [];
+  const rooms = PACKAGES[name] ?? {};
+  return rooms[folder] !== undefined || rooms['src'] === undefined ? folder : 'src';
 }
 
 function libraryOf(specifier: string): string {

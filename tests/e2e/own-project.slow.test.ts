@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { builtPackages, installBuilt } from '../support/built.ts';
 
@@ -75,9 +75,16 @@ test('under an older Node every subpath says which Node to install', () => {
   const names = manifests.flatMap((file) => {
     const { name, exports } = read(join(root, file)) as { name: string; exports: Record<string, string> };
     return Object.entries(exports)
-      .filter(([subpath, path]) => path.endsWith('.ts') && !/\*|^\.\/internal/.test(subpath))
-      .map(([subpath]) => `${name}${subpath.slice(1)}`);
+      .filter(([subpath, path]) => path.endsWith('.ts') && !subpath.startsWith('./internal'))
+      .flatMap(([subpath, path]) => {
+        const [before = '', after = ''] = path.split('*');
+        const files = globSync(path, { cwd: join(root, dirname(file)) });
+        return files.map(
+          (each) => `${name}${subpath.slice(1).replace('*', `./${each}`.slice(before.length, -after.length))}`,
+        );
+      });
   });
+  expect(names).toContain('assize/unstable/domains/udt');
   expect(names).toEqual(expect.arrayContaining(['assize', 'assize/effects', '@assize/tools/files']));
   const script = `for (const name of ${JSON.stringify(names)}) await import(name).then(
     () => console.log(name, 'loads'), ({ code, message }) => code === 'unsupported_node' || console.log(name, message));

@@ -1,8 +1,10 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  cpSync,
   existsSync,
   globSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,7 +12,8 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { builtPackages } from '../support/built.ts';
 import { projectWithPackage } from '../support/packed.ts';
@@ -47,14 +50,18 @@ const published = globSync('*/package.json', { cwd: builtPackages() }).map(
 /** Needs optional peers, which are not installed here: see the tests below. */
 const WITH_PEERS = '@assize/testing';
 
-/** The names of the entries with code, and their declarations in the package. */
+/** The entries with code, each with its declarations. A pattern stands for the folders that it fits. */
 const entries = new Map(
   published.flatMap(({ name, exports }) =>
-    Object.entries(exports).flatMap(([subpath, target]): [string, string][] =>
-      typeof target === 'string' || /\*|^\.\/internal/.test(subpath)
-        ? []
-        : [[`${name}${subpath.slice(1)}`, join(name, target.types)]],
-    ),
+    Object.entries(exports).flatMap(([subpath, target]): [string, string][] => {
+      if (typeof target === 'string' || subpath.startsWith('./internal')) return [];
+      const [before = '', after = ''] = target.types.split('*');
+      const built = join(builtPackages(), basename(name));
+      return globSync(target.types, { cwd: built }).map((file) => [
+        `${name}${subpath.slice(1).replace('*', `./${file}`.slice(before.length, -after.length))}`,
+        join(name, file),
+      ]);
+    }),
   ),
 );
 entries.delete(WITH_PEERS);
@@ -206,6 +213,44 @@ test('the console is there, compressed, in less than 1 MB', () => {
   const verifier = readFileSync(join(console, 'verify.html'), 'utf8');
   expect(verifier).toContain('<script type="application/json" id="bundle"></script>');
   expect(bytes + verifier.length).toBeLessThan(1_000_000);
+});
+
+/** The command of `assize` where nothing but the core is installed, with a stand-in for npx. */
+function bareCommand({ answer, isTerminal }: { readonly answer: string; readonly isTerminal: boolean }) {
+  const bare = mkdtempSync(join(tmpdir(), 'assize-bare-'));
+  try {
+    cpSync(join(builtPackages(), 'assize'), join(bare, 'node_modules/assize'), { recursive: true });
+    writeFileSync(join(bare, 'npx'), '#!/bin/sh\necho "npx $*"\nexit 7\n', { mode: 0o755 });
+    const terminal = 'for (const stream of [process.stdin, process.stderr]) stream.isTTY = true;';
+    const preload = isTerminal ? ['--import', `data:text/javascript,${encodeURIComponent(terminal)}`] : [];
+    const bin = join(bare, 'node_modules/assize/bin/assize.js');
+    const env = { ...process.env, PATH: `${bare}:${process.env['PATH']}` };
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...preload, bin, 'log', '--json'], {
+      ...{ cwd: bare, env, input: answer, encoding: 'utf8' },
+    });
+    return { status, stdout, stderr };
+  } finally {
+    rmSync(bare, { recursive: true });
+  }
+}
+
+test('without its package the command names it to a script', () => {
+  const named = expect.stringMatching(
+    /^assize: the command is a package of its own\. Run npm install @assize\/cli@\S+,/,
+  );
+  expect(bareCommand({ answer: 'y\n', isTerminal: false })).toEqual({ status: 2, stdout: '', stderr: named });
+});
+
+test('without its package the command asks a person, and npx runs it', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const ran = { status: 7, stdout: `npx --yes @assize/cli@${version} log --json\n` };
+  for (const answer of ['y\n', '\n']) expect(bareCommand({ answer, isTerminal: true })).toMatchObject(ran);
+  const refused = bareCommand({ answer: 'n\n', isTerminal: true });
+  expect(refused).toMatchObject({
+    status: 2,
+    stdout: '',
+    stderr: expect.stringContaining('Run npm install @assize/cli'),
+  });
 });
 
 test('the command is there', () => {

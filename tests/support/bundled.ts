@@ -26,7 +26,10 @@ export async function bundled(program: string): Promise<string> {
   if (!existsSync(folder)) {
     const mine = `${folder}-${process.pid}`;
     const threads = Object.fromEntries(
-      globSync('packages/*/src/**/*worker.ts', { cwd: root }).map((file) => [basename(file, '.ts'), file]),
+      globSync('packages/{assize,server}/src/**/*worker.ts', { cwd: root }).map((file) => [
+        basename(file, '.ts'),
+        file,
+      ]),
     );
     const made = await rolldown({
       cwd: root,
