@@ -517,7 +517,7 @@ interface Pending {
 }
 
 /**
- * Whether a counselor may decide about a proposal, as far as its trajectory says. The proposal of a
+ * Whether a counselor may decide about a proposal by the state of its trajectory. The proposal of a
  * stopped or paused agent can only be rejected, and waits for no counselor.
  */
 async function mayDecide(caller: Caller, service: Service, { trajectoryId, id, payload }: Pending): Promise<boolean> {

@@ -76,7 +76,7 @@ test('facts of others that an affected entry ended are listed', async () => {
   expect((await found({ entry: ids['honest']! })).ended).toEqual([]);
 });
 
-test('a fact that ended is told apart from others of its author', async () => {
+test('only the retracted fact of an author counts as ended', async () => {
   const { found, trajectory } = await ward();
   const author = { role: 'user', name: 'eve' } as const;
   const day = trajectory.memory({ space: 'ward', writ: other });
