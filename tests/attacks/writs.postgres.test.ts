@@ -102,7 +102,7 @@ onEveryStore((stores) => {
     });
   });
 
-  describe('attack 20: a writ with odd fields: refused; a missing list grants nothing', () => {
+  describe('attack 20: odd fields of a writ: refused; a missing list grants nothing', () => {
     test.each<[string, object]>([
       ['an unknown member', { caveat: 'only on Mondays' }],
       ['an unknown version', { v: 2 }],

@@ -60,7 +60,11 @@ test('the next steps install what the folder lacks, from this package', () => {
   const elsewhere = mkdtempSync(join(tmpdir(), 'assize-elsewhere-'));
   try {
     const installed = stepsIn(join(elsewhere, 'a'), command);
-    expect(installed[1]).toBe(`npm install assize@${VERSION} @assize/cli@${VERSION} zod`);
+    const own = (name: string): string => `${name}@${VERSION}`;
+    expect(installed.slice(1, 3)).toEqual([
+      `npm install ${own('assize')} ${own('@assize/cli')} zod`,
+      `npm install --save-dev node@24 typescript @types/node vitest fast-check ${own('@assize/testing')}`,
+    ]);
     const clone = stepsIn(join(elsewhere, 'b'), join(root, 'packages/cli/src/main.ts'));
     expect(clone.slice(1, 4)).toEqual([
       expect.stringMatching(/^npm --prefix (\S+) run build && npm pack \1\/dist\/\*\/$/),

@@ -3,7 +3,7 @@
  *
  * The entry that most programs need. Tools, memory, agents, stores, audits and tests have entries
  * of their own: `assize/effects`, `assize/memory`, `@assize/agents`, `assize/stores`,
- * `@assize/audit`, `@assize/testing` and `assize/tools/…`. docs/reference/api.md lists all names.
+ * `@assize/audit`, `@assize/testing` and `@assize/tools/…`. docs/reference/api.md lists all names.
  */
 export {
   attenuate,

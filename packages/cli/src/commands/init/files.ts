@@ -107,7 +107,7 @@ ${named('z', 'zod')}
 
 /**
  * Stands for the API of a bank: one file for each payment, under the key of the call. A repeated
- * call with the same key changes nothing. \`httpTool\` of \`assize/tools/http\` calls an API.
+ * call with the same key changes nothing. \`httpTool\` of \`@assize/tools/http\` calls an API.
  */
 export const bankPay = declareTool({
   name: 'bank.pay',

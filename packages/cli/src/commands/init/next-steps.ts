@@ -4,9 +4,11 @@ import { cloneFolder, installedVersion } from '../../files/installed-package.ts'
 
 /** The packages that the written files import, and those that test and check them. */
 const IMPORTED = ['assize', '@assize/cli', 'zod'];
-const FOR_WORK = ['node', 'typescript', '@types/node', 'vitest', 'fast-check'];
+const FOR_WORK = ['node', 'typescript', '@types/node', 'vitest', 'fast-check', '@assize/testing'];
 /** TypeScript runs without a build on this line of Node. */
 const NODE = 'node@24';
+/** All packages, as a clone packs them. */
+const PACKED = './assize-*.tgz';
 
 /**
  * Commands that lead from the files of a new project to a first ruling. Packages that the folder
@@ -15,13 +17,13 @@ const NODE = 'node@24';
  */
 export function nextSteps(folder: string, isNew: (name: string) => boolean): readonly string[] {
   const missing = (names: readonly string[]): string[] => names.filter((name) => !has(folder, name));
-  const imported = missing(IMPORTED);
-  const forWork = missing(FOR_WORK).map((name) => (name === 'node' ? NODE : name));
+  const imported = sourcesOf(missing(IMPORTED));
+  const forWork = sourcesOf(missing(FOR_WORK)).filter((source) => !imported.includes(source));
   return [
     ...(folder === '.' ? [] : [`cd ${quoted(folder)}`]),
     ...(isNew('package.json') ? [] : ['npm pkg set type=module scripts.test="vitest run"']),
-    ...(imported.some(isOurs) ? packed(folder) : []),
-    ...(imported.length > 0 ? [`npm install ${[...new Set(imported.map(sourceOf))].join(' ')}`] : []),
+    ...([...imported, ...forWork].includes(PACKED) ? packed(folder) : []),
+    ...(imported.length > 0 ? [`npm install ${imported.join(' ')}`] : []),
     ...(forWork.length > 0 ? [`npm install --save-dev ${forWork.join(' ')}`] : []),
     'npm test',
     'npx assize create expenses',
@@ -40,20 +42,18 @@ function has(folder: string, name: string): boolean {
 
 /** A clone makes the files of the packages first. */
 function packed(folder: string): readonly string[] {
-  const clone = cloneFolder();
-  if (clone === undefined) return [];
-  const path = quoted(pathFrom(folder, clone));
+  const path = quoted(pathFrom(folder, cloneFolder()!));
   return [`npm --prefix ${path} run build && npm pack ${path}/dist/*/`];
 }
 
-/** The version of this copy: from the packed files of a clone, or by its name. */
-function sourceOf(name: string): string {
-  if (!isOurs(name)) return name;
-  return cloneFolder() === undefined ? `${name}@${installedVersion()}` : './assize-*.tgz';
-}
-
-function isOurs(name: string): boolean {
-  return name === 'assize' || name.startsWith('@assize/');
+/** The arguments of `npm install`: the packed files of a clone, or packages of this version. */
+function sourcesOf(names: readonly string[]): readonly string[] {
+  const sourceOf = (name: string): string => {
+    if (name === 'node') return NODE;
+    if (name !== 'assize' && !name.startsWith('@assize/')) return name;
+    return cloneFolder() === undefined ? `${name}@${installedVersion()}` : PACKED;
+  };
+  return [...new Set(names.map(sourceOf))];
 }
 
 function pathFrom(folder: string, to: string): string {
