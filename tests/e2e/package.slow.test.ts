@@ -50,7 +50,7 @@ const published = globSync('*/package.json', { cwd: builtPackages() }).map(
 /** Needs optional peers, which are not installed here: see the tests below. */
 const WITH_PEERS = '@assize/testing';
 
-/** The entries with code, each with its declarations. A pattern stands for the folders that it fits. */
+/** The entries with code, each with its declarations. A pattern stands for all that it fits. */
 const entries = new Map(
   published.flatMap(({ name, exports }) =>
     Object.entries(exports).flatMap(([subpath, target]): [string, string][] => {
