@@ -35,8 +35,8 @@ export const retailBenchmark: Benchmark<Records> = {
   recordsOf: (state) => retailRecordsOf(state as RetailState),
   tools: retailTools,
   role: 'agent',
-  paramsAfter: (calls, records) => {
-    const user = authenticatedUser(calls, records);
+  paramsAfter: ({ calls, user: own }, records) => {
+    const user = authenticatedUser(calls, records) ?? own;
     return user === undefined ? undefined : { user };
   },
 };

@@ -2,12 +2,16 @@
  * An agent serves one user. The agent neither sees nor changes another user's data, even with a
  * tool that would.
  */
+import { generateKeys } from 'assize';
 import { type Domain, defineDomain } from 'assize/internal/kernel';
 import { MemoryStore } from 'assize/internal/stores';
+import { recordedTask } from 'assize-domains/tau';
 import { describe, expect, test } from 'vitest';
 import { runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
+import { adjudicateRetail } from './adjudicate.ts';
 import { authenticatedUser } from './authentication.ts';
 import { retail } from './index.ts';
+import { retailRecordsOf } from './initial.ts';
 import { policy } from './policy.ts';
 import { processes, roles } from './roles.ts';
 import { type RetailState, retailState } from './schema.ts';
@@ -153,4 +157,28 @@ describe('the authenticated user', () => {
   ])('%s', (_, calls, user) => {
     expect(authenticatedUser(calls, world)).toBe(user);
   });
+});
+
+test('a solution without a look-up acts for the user of its task', async () => {
+  const records = retailRecordsOf(smallWorld());
+  const task = (user_id?: string) =>
+    recordedTask.parse({
+      ...{ task_id: 1, actions: [{ name: 'modify_user_address', arguments: { user_id: 'ann', ...ADDRESS } }] },
+      ...(user_id !== undefined && { user_id }),
+    });
+  const outcome = async (user_id?: string) => {
+    const store = new MemoryStore();
+    const options = {
+      store,
+      keys: generateKeys(),
+      runs: [task(user_id)],
+      mode: 'policy',
+      escalations: 'reject',
+    } as const;
+    const { committed, rejected } = await adjudicateRetail({ ...options, ...records });
+    return { committed, rejected };
+  };
+  expect(await outcome('ann')).toEqual({ committed: 1, rejected: {} });
+  expect(await outcome()).toEqual({ committed: 0, rejected: { type_mismatch: 1 } });
+  expect((await outcome('bob')).committed).toBe(0);
 });

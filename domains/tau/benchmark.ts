@@ -1,6 +1,6 @@
 import { type Domain, defineDomain, type RoleParams } from 'assize/internal/kernel';
 import type { z } from 'zod';
-import type { RecordedCall } from './recorded.ts';
+import type { RecordedRun } from './recorded.ts';
 import type { Records } from './records.ts';
 
 /** The kernel's action for a recorded call, by the tool's name. */
@@ -31,9 +31,9 @@ export interface Benchmark<R extends Records = Records> {
   readonly role: string;
   /**
    * The role's parameters for an agent that has made these calls. Undefined until the calls
-   * identify its user.
+   * identify its user, if the run does not name the user.
    */
-  readonly paramsAfter: (calls: readonly RecordedCall[], records: R) => RoleParams | undefined;
+  readonly paramsAfter: (run: Pick<RecordedRun, 'calls' | 'user'>, records: R) => RoleParams | undefined;
 }
 
 /**

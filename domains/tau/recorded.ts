@@ -22,6 +22,8 @@ export interface RecordedRun {
   /** The acting model: the writ's subject is `agent:<model>`. */
   readonly model: string;
   readonly calls: readonly RecordedCall[];
+  /** The user of a solution. An agent has to find the user of a run by its calls. */
+  readonly user?: string;
   /** The answers of the tools, by index of the call, as far as the message log has it. */
   readonly outputs: ReadonlyMap<number, string>;
 }
@@ -78,8 +80,11 @@ export const recordedRun: z.ZodType<RecordedRun> = z
 
 /** An element of `tasks.json`: its actions are the benchmark's solution. */
 export const recordedTask: z.ZodType<RecordedRun> = z
-  .object({ task_id: z.int(), actions: z.array(call) })
-  .transform(({ task_id, actions }) => ({ task_id, model: 'benchmark', calls: actions, outputs: new Map() }));
+  .object({ task_id: z.int(), user_id: z.string().optional(), actions: z.array(call) })
+  .transform(({ task_id, user_id: user, actions }) => ({
+    ...{ task_id, model: 'benchmark', calls: actions, outputs: new Map() },
+    ...(user !== undefined && { user }),
+  }));
 
 /** A line of `expected-runs.jsonl` or `expected-tasks.jsonl`. */
 export const expectedRun: z.ZodType<ExpectedRun> = z

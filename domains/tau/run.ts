@@ -12,7 +12,7 @@ import { type RoleParams, roleScope } from 'assize/internal/kernel';
 import type { ObservationInput } from 'assize/internal/runtime';
 import type { Base } from './base.ts';
 import type { Benchmark } from './benchmark.ts';
-import { type ExpectedRun, type RecordedCall, type RecordedRun, runKey } from './recorded.ts';
+import { type ExpectedRun, type RecordedRun, runKey } from './recorded.ts';
 import { type Difference, differences, type Records, RecordTexts } from './records.ts';
 
 /** Recorded runs carry no credentials: each gets a writ for the benchmark's day. */
@@ -122,20 +122,21 @@ export class RunAdjudicator<R extends Records> {
   }
 
   /** The user that the agent serves. */
-  #writFor({ model, calls }: RecordedRun, trajectory: string): Writ {
+  #writFor(run: RecordedRun, trajectory: string): Writ {
     const { publicKey, privateKey } = this.#options.keys;
     const { domain, role, tools } = this.#job.benchmark;
-    const params = this.#paramsAfter(calls);
+    const params = this.#paramsAfter(run);
     const scopes = params === undefined ? [] : [roleScope(domain, { name: role, params })];
-    const grant = { subject: `agent:${model}`, trajectory, actions: tools.writes, scopes };
+    const grant = { subject: `agent:${run.model}`, trajectory, actions: tools.writes, scopes };
     return issueWrit({ issuer: publicKey, ...grant, ...WRIT_DAY, max_depth: 0, nonce: trajectory }, privateKey);
   }
 
-  #paramsAfter(calls: readonly RecordedCall[]): RoleParams | undefined {
-    return this.#job.benchmark.paramsAfter(calls, this.#job.records);
+  #paramsAfter(run: Pick<RecordedRun, 'calls' | 'user'>): RoleParams | undefined {
+    return this.#job.benchmark.paramsAfter(run, this.#job.records);
   }
 
-  async #propose(trajectory: Trajectory, writ: Writ, { calls, outputs }: RecordedRun): Promise<CallReport[]> {
+  async #propose(trajectory: Trajectory, writ: Writ, run: RecordedRun): Promise<CallReport[]> {
+    const { calls, outputs } = run;
     const reports: CallReport[] = [];
     let observations: ObservationInput[] = [];
     for (const [index, { name, arguments: args }] of calls.entries()) {
@@ -147,7 +148,10 @@ export class RunAdjudicator<R extends Records> {
       }
       this.#options.signal?.throwIfAborted();
       // An unknown tool is proposed too, so that the ledger records its refusal.
-      const role = { name: this.#job.benchmark.role, params: this.#paramsAfter(calls.slice(0, index)) ?? {} };
+      const role = {
+        name: this.#job.benchmark.role,
+        params: this.#paramsAfter({ ...run, calls: calls.slice(0, index) }) ?? {},
+      };
       const ruling = await trajectory.propose({ action: name, role, args, writ, observations });
       observations = [];
       reports.push({ index, name, ...(await this.#settled(trajectory, ruling)) });
