@@ -44,6 +44,7 @@ import { routingOf, startRouting } from './routing/routing.ts';
 import type { ServeOptions } from './serve-options.ts';
 import type { Service } from './service.ts';
 import { startService } from './start-service.ts';
+import { StuckWork } from './stuck-work.ts';
 import { warnOfNoOperator, warnOfUnknownVersions } from './unknown-versions.ts';
 import { wakingStore } from './waking-store.ts';
 
@@ -170,6 +171,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   });
   needs.measure(metrics, clock);
   void needs.start().catch(onFailure);
+  const worlds = Object.keys(config.worlds).filter((name) => config.worlds[name]?.domain === 'gateway');
+  const stuck = new StuckWork({ assize, store, worlds, clock, onFailure });
+  stuck.measure(metrics);
+  void stuck.count();
   if (config.tools.length > 0) void assize.recoverEffects(stopping.signal).catch(onFailure);
   if (gateways.waiting.length > 0) logger.event('rules_wait', { worlds: gateways.waiting });
   const lost = Promise.withResolvers<never>();
@@ -202,6 +207,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
         tail.stop(),
         sender.stop(),
         needs?.stop(),
+        stuck.stop(),
         looking.stop(),
         kept(),
       ]).catch(onFailure);
