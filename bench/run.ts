@@ -12,6 +12,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
     ...(await (await import('./reservations.ts')).reservationsBench()),
     ...(await (await import('./expiry.ts')).expiryBench()),
   ],
+  'code-path': async () => (await import('./code-path.ts')).codePathBench(),
   writs: async () => (await import('./writs.ts')).writsBench(),
   policies: async () => (await import('./policies.ts')).policiesBench(),
   store: async () => (await import('./store.ts')).storeBench(),

@@ -1,10 +1,13 @@
 /**
  * Prints the size of each package: files, lines and tokens of its product code, the names that its
- * entries export, and its dependencies. Tests do not count. Exit status 1 when a package is larger
- * than its limit: make it smaller, or say in the commit why the limit rises.
+ * entries export, and its dependencies. Tests do not count. The calls of a proposal and of
+ * a statement follow. Exit status 1 when a figure is above its limit: make it smaller,
+ * or say in the commit why the limit rises.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
+import { codePathBench } from '../bench/code-path.ts';
+import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
@@ -100,4 +103,9 @@ const large = rows.filter(({ name, lines, tokens }) => {
   return lines > most * 1_000 || tokens > mostTokens * 1_000;
 });
 for (const { name } of large) console.error(`${name} is larger than its limit in scripts/size.ts.`);
-process.exitCode = large.length === 0 ? 0 : 1;
+
+const passed = await codePathBench();
+console.log(formatTable(passed));
+const isLong = !passed.every(meetsGoal);
+if (isLong) console.error('An operation makes more calls than its limit in bench/code-path.ts.');
+process.exitCode = large.length === 0 && !isLong ? 0 : 1;
