@@ -57,7 +57,7 @@ export function apiPage(built: string): string {
   const modules = new Modules(built, new Map(manifests));
   const sections = manifests.flatMap(([folder, { name, exports }]) =>
     Object.entries(exports).flatMap(([subpath, target]) => {
-      if (typeof target === 'string' || /^\.\/(unstable|internal)/.test(subpath) || NOT_LISTED.includes(name))
+      if (typeof target === 'string' || /^\.\/(unstable|internal|host)/.test(subpath) || NOT_LISTED.includes(name))
         return [];
       const names = [...modules.exportsOf(join(folder, target.types))].sort(([a], [b]) => (a < b ? -1 : 1));
       return [{ subpath: `${name}${subpath.slice(1)}`, names }];
@@ -67,7 +67,7 @@ export function apiPage(built: string): string {
   return [
     `# Exported names\n`,
     `<!-- Written by scripts/api-report.ts from the declarations of a build: npm run api. -->\n`,
-    `The packages export ${all.size} names. Names under \`unstable\` may change in any version and are not listed.\n`,
+    `The packages export ${all.size} names. Names under \`unstable\` and \`host\` may change in any version and are not listed.\n`,
     ...sections.map(sectionOf),
   ].join('\n');
 }

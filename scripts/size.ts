@@ -11,7 +11,7 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
-  assize: [93.4, 626],
+  assize: [86.4, 575],
   '@assize/postgres': [7.9, 40],
   '@assize/cli': [26, 198],
   '@assize/server': [18.2, 141],
@@ -19,7 +19,7 @@ const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>>
   '@assize/gate': [13, 102],
   '@assize/agents': [12.5, 90],
   '@assize/tools': [10.2, 72],
-  '@assize/audit': [4.3, 28],
+  '@assize/audit': [11.4, 79],
   '@assize/cells': [1.8, 12],
   '@assize/console': [21.5, 166],
 };
@@ -49,7 +49,7 @@ function measured(folder: string): Row {
   );
   const texts = files.map(text);
   const entries = Object.entries<string>(exports).filter(
-    ([subpath, path]) => path.endsWith('.ts') && !/\*|unstable|internal/.test(subpath),
+    ([subpath, path]) => path.endsWith('.ts') && !/\*|unstable|internal|host/.test(subpath),
   );
   const names = new Set(entries.flatMap(([, path]) => namesIn(normalize(join(folder, path)))));
   return {

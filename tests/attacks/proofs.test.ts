@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
+import { fileSink, makeCheckpoint } from '#checkpoints';
 import { type EntryRow, integrateLog } from '#ledger';
 import {
   consistencyProof,
@@ -27,7 +28,6 @@ import {
   verifyInclusion,
   verifyProofFile,
 } from '#merkle';
-import { fileSink, makeCheckpoint } from '#runtime';
 import { openStore } from '#stores';
 import { allEntries, desk } from '../support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
+import { verifyBundle } from '#bundle';
 import { parseVerifierKey } from '#merkle';
-import { verifyBundle } from '#runtime';
 import { OneAtATime } from '../../packages/server/src/one-at-a-time.ts';
 import { callOperation, pay, succeed } from '../support/server/calling.ts';
 import { start, type TestServer } from '../support/server/serving.ts';

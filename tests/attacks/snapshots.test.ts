@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { writId } from '#authority';
 import { hashText, signText } from '#canon';
+import { fsck } from '#checkpoints';
 import { type EntrySigner, Replayer, type SnapshotRow } from '#ledger';
-import { type AssizeOptions, fsck } from '#runtime';
+import type { AssizeOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { snapshotSecretOf } from '../../packages/assize/src/runtime/options.ts';
 import { foldTrajectory } from '../../packages/assize/src/runtime/writer/fold.ts';

@@ -1,6 +1,6 @@
 /** The verifier of the page beside that of the runtime, on honest and forged ledgers. */
 import { expect, test } from 'vitest';
-import { verifyBundle } from '#runtime';
+import { verifyBundle } from '#bundle';
 import { MemoryStore } from '#stores';
 import { readZip } from '../../console/verify/bundle/read-zip.ts';
 import { verify } from '../../console/verify/bundle/verify.ts';

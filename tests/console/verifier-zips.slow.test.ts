@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { zipSync } from 'fflate';
 import { afterAll, expect, test } from 'vitest';
-import { verifyBundle } from '#runtime';
+import { verifyBundle } from '#bundle';
 import { Unreadable } from '../../console/verify/bundle/findings.ts';
 import { readZip } from '../../console/verify/bundle/read-zip.ts';
 import { verify } from '../../console/verify/bundle/verify.ts';

@@ -3,8 +3,9 @@
  * that it can, and names the others.
  */
 import { describe, expect, test } from 'vitest';
+import { type FsckReport, fsck } from '#checkpoints';
 import type { FactStore, LedgerStore } from '#ledger';
-import { type FsckReport, fsck, type Memory } from '#runtime';
+import type { Memory } from '#runtime';
 import { clinic } from '../support/clinic/clinic.ts';
 import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { onEveryDatabase, type Place } from '../support/ledger/stores.ts';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
+import { fsck } from '#checkpoints';
 import { integrateLog, Replayer } from '#ledger';
-import { fsck, verifyStore } from '#runtime';
+import { verifyStore } from '#runtime';
 import type { Store } from '#stores';
 import { percentile } from '../../bench/measure.ts';
 import { seededNumbers } from '../../packages/testing/src/faults.ts';

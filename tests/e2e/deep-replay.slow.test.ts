@@ -7,7 +7,7 @@ import { generateKeys } from 'assize';
 import { airline } from 'assize-domains/airline';
 import { adjudicateAirline, bareAirline, type RecordedRun, recordedRun } from 'assize-domains/airline/adjudicate';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { deepReplay, deepReplayStore } from '#runtime';
+import { deepReplay, deepReplayStore } from '#replay';
 import { MemoryStore } from '#stores';
 import { dataPath, hasData } from '../data.ts';
 import { someOf } from '../support/some-of.ts';

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { attenuate, writId } from '#authority';
+import { blastRadius, type IncidentStart } from '#blast';
 import { generateKeys } from '#canon';
 import { budget } from '#domains/budget';
 import { type PlanOptions, planResponse } from '#incidents';
 import type { Hash } from '#ledger';
-import { blastRadius, type IncidentStart, listWrits } from '#runtime';
+import { listWrits } from '#runtime';
 import { MemoryStore } from '#stores/memory';
 import { type Desk, desk } from '../support/domains/gateway/desk.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';

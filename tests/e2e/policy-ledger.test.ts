@@ -9,7 +9,7 @@ import { Replayer, verifyTrajectory } from '@assize/audit';
 import { openStore, type Policy, type Store, verifyStore } from 'assize';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cedarPolicy } from '#integrations/cedar';
-import { backtest, deepReplay } from '#runtime';
+import { backtest, deepReplay } from '#replay';
 import { deskOf, payloads } from '../support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 

@@ -2,9 +2,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashText } from '#canon';
+import { makeCheckpoint } from '#checkpoints';
 import { entryRow, exportLines, integrateLog } from '#ledger';
 import { signerKey } from '#merkle';
-import { makeCheckpoint } from '#runtime';
 import type { MemoryStore } from '#stores';
 import { keysOf } from '../support/ledger/rows.ts';
 import { type Change, type Golden, V1, verdictsOf } from './ledger.ts';

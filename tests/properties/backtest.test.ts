@@ -12,7 +12,7 @@ import {
   type RejectionPayload,
   type RootPayload,
 } from '#ledger';
-import { type BacktestReport, backtest } from '#runtime';
+import { type BacktestReport, backtest } from '#replay';
 import { cases } from '../support/cases.ts';
 import { writFor } from '../support/ledger/runtime.ts';
 import { generatedDomain, type RuleSpec, type ShopState } from '../support/models/generated-domain.ts';

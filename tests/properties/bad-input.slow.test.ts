@@ -28,7 +28,7 @@ import { MASTRA } from './bad-input/mastra.ts';
 import { MEMORY } from './bad-input/memory.ts';
 import { MEMORY_ALGEBRA } from './bad-input/memory-algebra.ts';
 import { MERKLE } from './bad-input/merkle.ts';
-import { MINING } from './bad-input/mining.ts';
+import { BACKTEST_RULES, MINING } from './bad-input/mining.ts';
 import { MODELS } from './bad-input/models.ts';
 import { ONTOLOGY } from './bad-input/ontology.ts';
 import { OPENAI_AGENTS } from './bad-input/openai-agents.ts';
@@ -36,7 +36,7 @@ import { ORACLE } from './bad-input/oracle.ts';
 import { OTEL } from './bad-input/otel.ts';
 import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from './bad-input/outer.ts';
 import { RUNS } from './bad-input/runs.ts';
-import { RUNTIME } from './bad-input/runtime.ts';
+import { AUDIT, RUNTIME } from './bad-input/runtime.ts';
 import { SCHEDULES } from './bad-input/schedules.ts';
 import { STORES } from './bad-input/stores.ts';
 import { publicNames } from './bad-input/surface.ts';
@@ -54,6 +54,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> 
   oracle: ORACLE,
   memory: { ...MEMORY, ...MEMORY_ALGEBRA },
   runtime: RUNTIME,
+  audit: { ...AUDIT, backtestRules: BACKTEST_RULES },
   stores: STORES,
   agents: { ...AGENTS, ...EXTRACTION, ...RUNS },
   chat: CHAT,

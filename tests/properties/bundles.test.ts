@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readCheckpoint } from '@assize/audit/internal/checkpoints';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { BUNDLE_ENTRIES_MAX, type BundleScope, verifyBundle } from '#bundle';
 import type { EntryRow } from '#ledger';
-import { BUNDLE_ENTRIES_MAX, type BundleScope, verifyBundle } from '#runtime';
 import { MemoryStore } from '#stores';
-import { proofsOf } from '../../packages/assize/src/runtime/inspect/bundle/proofs.ts';
-import { selectEntries } from '../../packages/assize/src/runtime/inspect/bundle/select.ts';
-import { readCheckpoint } from '../../packages/assize/src/runtime/inspect/checkpoints/checkpoint.ts';
+import { proofsOf } from '../../packages/audit/src/bundle/proofs.ts';
+import { selectEntries } from '../../packages/audit/src/bundle/select.ts';
 import { cases } from '../support/cases.ts';
 import {
   bundleLedgers,

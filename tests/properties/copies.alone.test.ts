@@ -79,7 +79,7 @@ test('no function that runs a domain accepts one of another or unmarked copy', a
   const { [Symbol.for('assize.made-by')]: _, ...unmarked } = own as never as Record<symbol, unknown>;
   const store = new ours.MemoryStore();
   await ours.runtimeOver(store, [own]).create(own, { trajectoryId: 't' });
-  const { kernel, runtime, ontology, testing, agents } = ours;
+  const { kernel, replay, ontology, testing, agents } = ours;
   const state = { paid: { bob: 10 } };
   for (const domain of [other, unmarked as never]) {
     const domains = [domain];
@@ -89,12 +89,12 @@ test('no function that runs a domain accepts one of another or unmarked copy', a
       () => kernel.initialState(domain),
       () => kernel.firstFinding(domain, state),
       () => kernel.detectionVector(domain, state),
-      () => runtime.deepReplay(store, 't', { domains }),
-      () => runtime.deepReplayStore(store, { domains }),
-      () => runtime.domainToRun(own, { domains }),
-      () => runtime.backtest(store, 't', { domains }),
-      () => runtime.backtest(store, 't', { domains: [own], instead: domains }),
-      () => runtime.backtestStore(store, { domains }),
+      () => replay.deepReplay(store, 't', { domains }),
+      () => replay.deepReplayStore(store, { domains }),
+      () => replay.domainToRun(own, { domains }),
+      () => replay.backtest(store, 't', { domains }),
+      () => replay.backtest(store, 't', { domains: [own], instead: domains }),
+      () => replay.backtestStore(store, { domains }),
       () => ontology.findWriteSkew(domain),
       () => testing.checkDomain(domain),
       () => agents.replayRun(source, domain, [], { anchors: [] }),

@@ -14,7 +14,7 @@ import {
   type RootPayload,
   verifyTrajectory,
 } from '#ledger';
-import { type DeepReplayReport, deepReplay, deepReplayStore } from '#runtime';
+import { type DeepReplayReport, deepReplay, deepReplayStore } from '#replay';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Chain, type EntryRow, readRow } from '#ledger';
-import { deepReplay, type Trajectory, verifyStore } from '#runtime';
+import { deepReplay } from '#replay';
+import { type Trajectory, verifyStore } from '#runtime';
 import { begun, DOCTOR, desk, pendingOf, reopened, worker } from '../support/ledger/delegations.ts';
 import { allEntries } from '../support/ledger/desk.ts';
 import { rewritten } from '../support/ledger/revocation-cases.ts';

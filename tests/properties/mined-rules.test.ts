@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '#base';
 import { readRules } from '#domains/gateway';
-import { backtestRules, gatewayRule, judgeRule, type MinedRule, type MiningRun, readRuns, withRules } from '#mining';
+import { gatewayRule, judgeRule, type MinedRule, type MiningRun, readRuns, withRules } from '#mining';
+import { backtestRules } from '#replay';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { desk, said } from '../support/domains/gateway/desk.ts';
 

@@ -5,6 +5,7 @@ import * as ontology from 'assize-ontology';
 import * as agents from '#agents';
 import * as effects from '#effects';
 import * as kernel from '#kernel';
+import * as replay from '#replay';
 import * as runtime from '#runtime';
 import * as testing from '../../packages/testing/src/check-domain/check-domain.ts';
 
@@ -12,4 +13,4 @@ export { parseRuleTable, ruleTable } from '#authority';
 export { createOracle } from '#oracle';
 export { MemoryStore } from '#stores';
 export { runtimeOver, writFor } from '../support/ledger/runtime.ts';
-export { agents, effects, kernel, ontology, runtime, testing };
+export { agents, effects, kernel, ontology, replay, runtime, testing };

@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 import { call, defineDomain, escalate, pass, reject } from '#kernel';
-import { deepReplay, type Trajectory } from '#runtime';
+import { deepReplay } from '#replay';
+import type { Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 

@@ -5,7 +5,8 @@ import { type PolicyQuery, type Rule, type RuleTable, ruleTable, type Verdict } 
 import { declareTool } from '#effects';
 import { call, defineDomain } from '#kernel';
 import { readRow } from '#ledger';
-import { backtest, deepReplay, type Ruling, type Trajectory } from '#runtime';
+import { backtest, deepReplay } from '#replay';
+import type { Ruling, Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';

@@ -6,7 +6,7 @@
 import { AssizeError } from 'assize';
 import { describe, expect, test } from 'vitest';
 import type { Case, Exempt } from './bad-input/case.ts';
-import { RUNTIME } from './bad-input/runtime.ts';
+import { AUDIT, RUNTIME } from './bad-input/runtime.ts';
 import { STORES } from './bad-input/stores.ts';
 
 const DATA: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ const DATA: Readonly<Record<string, string>> = {
 };
 
 const isOfAPort = (name: string): boolean => /^(Memory|Sqlite)Store\./.test(name);
-const TRIED = Object.entries({ ...RUNTIME, ...STORES }).filter(
+const TRIED = Object.entries({ ...RUNTIME, ...AUDIT, ...STORES }).filter(
   (of): of is [string, Case] => !isExempt(of[1]) && !isOfAPort(of[0]),
 );
 

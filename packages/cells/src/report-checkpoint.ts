@@ -1,6 +1,6 @@
+import { verifyLogged } from '@assize/audit/internal/checkpoints';
 import { askNodes, integrateLog, logHead } from 'assize/internal/ledger';
 import { consistencyProof } from 'assize/internal/merkle';
-import { verifyLogged } from 'assize/internal/runtime';
 import { diverged, divergenceOf, lastOf } from './divergence.ts';
 import type { Cell } from './open-cell.ts';
 

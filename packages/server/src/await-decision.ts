@@ -1,14 +1,8 @@
+import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
 import type { Instant } from 'assize/internal/canon';
 import type { Hash } from 'assize/internal/ledger';
-import {
-  type Assize,
-  type AwaitOptions,
-  type FinalRuling,
-  type Ruling,
-  Trajectory,
-  type WritChain,
-} from 'assize/internal/runtime';
+import { type Assize, type AwaitOptions, type FinalRuling, type Ruling, Trajectory } from 'assize/internal/runtime';
 import { ServerError } from './errors.ts';
 import type { Request } from './operations/operation.ts';
 import { STANDING_MS } from './principals/standings.ts';

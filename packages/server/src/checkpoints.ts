@@ -1,3 +1,4 @@
+import { httpWitness, makeCheckpoint, verifyLogged, type Witness } from '@assize/audit/internal/checkpoints';
 import { type Instant, instantOf } from 'assize/internal/canon';
 import {
   formatVerifierKey,
@@ -8,7 +9,6 @@ import {
   type VerifiedSignature,
   type VerifierKey,
 } from 'assize/internal/merkle';
-import { httpWitness, makeCheckpoint, verifyLogged, type Witness } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { ServerError } from './errors.ts';
 import type { KeptCheckpoint, LastCheckpoint } from './last-checkpoint.ts';

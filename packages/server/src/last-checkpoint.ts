@@ -1,6 +1,6 @@
+import { fileSink, readCheckpointFile } from '@assize/audit/internal/checkpoints';
 import { canonicalize, readCanonical } from 'assize/internal/canon';
 import type { SideStore } from 'assize/internal/ledger';
-import { fileSink, readCheckpointFile } from 'assize/internal/runtime';
 
 /** The last checkpoint of a log, where every server of the store finds it. */
 export interface LastCheckpoint {

@@ -1,6 +1,7 @@
+import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
 import { type EntryRow, type Hash, readRow } from 'assize/internal/ledger';
-import type { ProposalInput, Ruling, Trajectory, WritChain } from 'assize/internal/runtime';
+import type { ProposalInput, Ruling, Trajectory } from 'assize/internal/runtime';
 import type { Reaching } from './reach.ts';
 
 /**

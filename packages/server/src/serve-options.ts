@@ -1,3 +1,4 @@
+import type { BundleOptions } from '@assize/audit/internal/bundle';
 import type { Cell } from '@assize/cells/internal';
 import type { Rules } from '@assize/gate/internal/gateway';
 import type { Policy } from 'assize/internal/authority';
@@ -5,7 +6,6 @@ import type { Json } from 'assize/internal/base';
 import type { ResolvedConfig, RootKey } from 'assize/internal/config';
 import type { Domain, Migration } from 'assize/internal/kernel';
 import type { Clock } from 'assize/internal/oracle';
-import type { BundleOptions } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import type { LogKeys } from './checkpoints.ts';
 import type { ConsoleFiles } from './http/console-files.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { requireContinuation } from '#checkpoints';
 import { openCheckpoint, parseVerifierKey } from '#merkle';
-import { requireContinuation } from '#runtime';
 import { MemoryStore, type Store } from '#stores';
 import { callOperation, pay, succeed } from '../../support/server/calling.ts';
 import { start, type TestServer } from '../../support/server/serving.ts';

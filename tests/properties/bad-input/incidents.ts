@@ -1,8 +1,8 @@
+import { blastRadius } from '#blast';
 import { INCIDENTS } from '#config';
 import { budget } from '#domains/budget';
 import { incident } from '#domains/incident';
 import * as incidents from '#incidents';
-import { blastRadius } from '#runtime';
 import { MemoryStore } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../../support/ledger/runtime.ts';
 import type { Case, Exempt } from './case.ts';

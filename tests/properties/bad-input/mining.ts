@@ -1,5 +1,6 @@
 import { readRules } from '#domains/gateway';
 import * as mining from '#mining';
+import { backtestRules } from '#replay';
 import { desk } from '../../support/domains/gateway/desk.ts';
 import type { Case, Exempt } from './case.ts';
 import { MADE, PORT, takes } from './table.ts';
@@ -44,14 +45,16 @@ export const MINING: Readonly<Record<string, Case | Exempt>> = {
     trajectoryIds: ['desk'],
     minSupport: 1,
     chance: 0.5,
-    backtest: ['bound-1'],
+    backtest: backtestRules,
+    backtested: ['bound-1'],
     effect: 'deny',
   }),
-  backtestRules: {
-    ...onStore((store, ...args: [any, any]) => mining.backtestRules(store, ...args), [written()], {
-      trajectoryIds: ['desk'],
-      rules: readRules(RULES).rules,
-    }),
-    trusted: { '1.rules': MADE },
-  },
+};
+
+export const BACKTEST_RULES: Case = {
+  ...onStore((store, ...args: [any, any]) => backtestRules(store, ...args), [written()], {
+    trajectoryIds: ['desk'],
+    rules: readRules(RULES).rules,
+  }),
+  trusted: { '1.rules': MADE },
 };

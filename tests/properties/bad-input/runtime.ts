@@ -2,9 +2,13 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writId } from '#authority';
+import * as blast from '#blast';
+import * as bundle from '#bundle';
+import * as checkpoints from '#checkpoints';
 import { integrateLog } from '#ledger';
 import { openCheckpoint } from '#merkle';
 import { seededRandom } from '#oracle';
+import * as replay from '#replay';
 import * as runtime from '#runtime';
 import { MemoryStore } from '#stores';
 import { begun, DOCTOR, desk, granted, lead, openOf, task, worker } from '../../support/ledger/delegations.ts';
@@ -382,54 +386,9 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       };
     },
   },
-  auditCheckpoints: on(
-    ({ store }, signed, log) => runtime.auditCheckpoints(store, signed, log),
-    async ({ store }) => {
-      const { signed } = await runtime.makeCheckpoint(store, { signer: LOG });
-      return [[signed, signed], known];
-    },
-  ),
-  backtest: on(
-    ({ store }, id, options) => runtime.backtest(store, id, options),
-    ['t', { domains: [desk], instead: [deskOf('footprint')], limit: 5 }],
-  ),
-  backtestStore: on(
-    ({ store }, options) => runtime.backtestStore(store, options),
-    [{ domains: [desk], instead: [deskOf('footprint')], limit: 5, trajectoryIds: ['t'] }],
-  ),
   checkMemory: on(({ store }, options) => runtime.checkMemory(store, options), [{ readOnly: new Map([['t', 1]]) }]),
-  deepReplay: on(
-    ({ store }, id, options) => runtime.deepReplay(store, id, options),
-    ['t', { domains: [desk], changedDomains: false, sources: true, limit: 5 }],
-  ),
-  gatewayCall: exempt(MADE),
-  blastRadius: on(
-    ({ store }, start, options) => runtime.blastRadius(store, start, options),
-    [{ principal: 'worker', since: START, until: '2100-01-01T00:00:00.000000Z' }, { through: ['state'] }],
-  ),
-  deepReplayStore: on(
-    ({ store }, options) => runtime.deepReplayStore(store, options),
-    [{ domains: [desk], changedDomains: false, limit: 5, trajectoryIds: ['t'] }],
-  ),
   checkObservationName: takes(runtime.checkObservationName, ['a']),
   digestOf: takes(runtime.digestOf, [{ action: 'a' }], { 0: MADE }),
-  domainToRun: takes(runtime.domainToRun as never, [
-    { name: desk.name, version: desk.version, hash: desk.hash },
-    { domains: [desk], changedDomains: false },
-  ]),
-  fileSink: takes((path) => runtime.fileSink(path), [join(folder, 'checkpoint')]),
-  fsck: on(
-    ({ store }, options) => runtime.fsck(store, options),
-    async ({ store }) => {
-      const { signed } = await runtime.makeCheckpoint(store, { signer: LOG });
-      const verdict = openCheckpoint(signed, known);
-      return [{ checkpoint: verdict.valid ? { ...verdict.checkpoint } : undefined, threads: 1 }];
-    },
-  ),
-  httpWitness: takes(
-    (options) => runtime.httpWitness(options),
-    [{ url: 'https://witness.example/', key: plain(WITNESSES[0]), timeoutMs: 100 }],
-  ),
   recordedToolCalls: on(({ store }, id) => runtime.recordedToolCalls(store, id), ['t']),
   'new WritHolders': exempt(PORT),
   'WritHolders.learn': takes(
@@ -438,61 +397,110 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   ),
   'WritHolders.chainOf': takes((id) => new runtime.WritHolders(new MemoryStore()).chainOf(id), [writId(worker)]),
   listWrits: on(({ store }, id) => runtime.listWrits(store, id), ['t']),
+  rebuildMemory: on(({ store }, options) => runtime.rebuildMemory(store, options), [{ keep: false }]),
+  isExpired: exempt('takes a payload that the ledger has checked'),
+  withdrawnSourceOf: exempt('takes a payload that the ledger has checked'),
+  rulingOf: exempt(MADE),
+  watched: exempt('runs the given code, in a layer that runs code of a domain'),
+  isForeignEntry: on(({ store }) => runtime.isForeignEntry(store), []),
+  verifyStore: on(({ store }, options) => runtime.verifyStore(store, options), [{ threads: 1 }]),
+};
+
+/** Functions of the package of audits. */
+export const AUDIT: Readonly<Record<string, Case | Exempt>> = {
+  auditCheckpoints: on(
+    ({ store }, signed, log) => checkpoints.auditCheckpoints(store, signed, log),
+    async ({ store }) => {
+      const { signed } = await checkpoints.makeCheckpoint(store, { signer: LOG });
+      return [[signed, signed], known];
+    },
+  ),
+  backtest: on(
+    ({ store }, id, options) => replay.backtest(store, id, options),
+    ['t', { domains: [desk], instead: [deskOf('footprint')], limit: 5 }],
+  ),
+  backtestStore: on(
+    ({ store }, options) => replay.backtestStore(store, options),
+    [{ domains: [desk], instead: [deskOf('footprint')], limit: 5, trajectoryIds: ['t'] }],
+  ),
+  deepReplay: on(
+    ({ store }, id, options) => replay.deepReplay(store, id, options),
+    ['t', { domains: [desk], changedDomains: false, sources: true, limit: 5 }],
+  ),
+  gatewayCall: exempt(MADE),
+  blastRadius: on(
+    ({ store }, start, options) => blast.blastRadius(store, start, options),
+    [{ principal: 'worker', since: START, until: '2100-01-01T00:00:00.000000Z' }, { through: ['state'] }],
+  ),
+  deepReplayStore: on(
+    ({ store }, options) => replay.deepReplayStore(store, options),
+    [{ domains: [desk], changedDomains: false, limit: 5, trajectoryIds: ['t'] }],
+  ),
+  domainToRun: takes(replay.domainToRun as never, [
+    { name: desk.name, version: desk.version, hash: desk.hash },
+    { domains: [desk], changedDomains: false },
+  ]),
+  fileSink: takes((path) => checkpoints.fileSink(path), [join(folder, 'checkpoint')]),
+  fsck: on(
+    ({ store }, options) => checkpoints.fsck(store, options),
+    async ({ store }) => {
+      const { signed } = await checkpoints.makeCheckpoint(store, { signer: LOG });
+      const verdict = openCheckpoint(signed, known);
+      return [{ checkpoint: verdict.valid ? { ...verdict.checkpoint } : undefined, threads: 1 }];
+    },
+  ),
+  httpWitness: takes(
+    (options) => checkpoints.httpWitness(options),
+    [{ url: 'https://witness.example/', key: plain(WITNESSES[0]), timeoutMs: 100 }],
+  ),
   makeCheckpoint: on(
-    ({ store }, options) => runtime.makeCheckpoint(store, options),
+    ({ store }, options) => checkpoints.makeCheckpoint(store, options),
     async ({ store }) => {
       await integrateLog(store);
       return [{ signer: { ...LOG }, witnesses: [], sinks: [] }];
     },
   ),
   makeBundle: on(
-    ({ store }, options) => runtime.makeBundle(store, options),
+    ({ store }, options) => bundle.makeBundle(store, options),
     async ({ store }) => {
-      const { signed } = await runtime.makeCheckpoint(store, { signer: LOG });
+      const { signed } = await checkpoints.makeCheckpoint(store, { signer: LOG });
       const scope = { kind: 'period', from: '2000-01-01T00:00:00.000000Z', to: '2100-01-01T00:00:00.000000Z' };
       return [{ scope, checkpoint: signed, logKey: plain(LOG), witnesses: [plain(WITNESSES[0])], madeAt: START }];
     },
   ),
   verifyBundle: on(
-    (_made, zip, options) => runtime.verifyBundle(zip, options),
+    (_made, zip, options) => bundle.verifyBundle(zip, options),
     [new Uint8Array([80, 75]), { logKey: plain(LOG), witnesses: [plain(WITNESSES[0])] }],
   ),
   proveEntry: on(
-    ({ store }, id, signed, log) => runtime.proveEntry(store, id, signed, log),
+    ({ store }, id, signed, log) => checkpoints.proveEntry(store, id, signed, log),
     async ({ store, trajectory }) => {
-      const { signed } = await runtime.makeCheckpoint(store, { signer: LOG });
+      const { signed } = await checkpoints.makeCheckpoint(store, { signer: LOG });
       return [trajectory.head, signed, known];
     },
   ),
   readCheckpoint: on(
-    (_made, signed, log, witnesses) => runtime.readCheckpoint(signed, log, witnesses),
+    (_made, signed, log, witnesses) => checkpoints.readCheckpoint(signed, log, witnesses),
     async ({ store }) => {
-      const { signed } = await runtime.makeCheckpoint(store, { signer: LOG });
+      const { signed } = await checkpoints.makeCheckpoint(store, { signer: LOG });
       return [signed, known, [plain(WITNESSES[0])]];
     },
   ),
-  readCheckpointFile: takes(runtime.readCheckpointFile, [join(folder, 'none')], { 0: PATH }),
+  readCheckpointFile: takes(checkpoints.readCheckpointFile, [join(folder, 'none')], { 0: PATH }),
   requireContinuation: on(
-    ({ store }, checkpoint) => runtime.requireContinuation(store, checkpoint),
+    ({ store }, checkpoint) => checkpoints.requireContinuation(store, checkpoint),
     async ({ store }) => {
-      const { signed } = await runtime.makeCheckpoint(store, { signer: LOG });
+      const { signed } = await checkpoints.makeCheckpoint(store, { signer: LOG });
       const verdict = openCheckpoint(signed, known);
       return [verdict.valid ? { ...verdict.checkpoint } : undefined];
     },
   ),
-  rebuildMemory: on(({ store }, options) => runtime.rebuildMemory(store, options), [{ keep: false }]),
-  isExpired: exempt('takes a payload that the ledger has checked'),
-  withdrawnSourceOf: exempt('takes a payload that the ledger has checked'),
-  rulingOf: exempt(MADE),
   streamSink: exempt(PORT),
-  watched: exempt('runs the given code, in a layer that runs code of a domain'),
-  isForeignEntry: on(({ store }) => runtime.isForeignEntry(store), []),
   requireLogged: exempt('internal: the first step of verifyLogged, which is below'),
   verifyLogged: on(
-    ({ store }, positions, options) => runtime.verifyLogged(store, positions, options),
+    ({ store }, positions, options) => checkpoints.verifyLogged(store, positions, options),
     async ({ store }) => [{ from: 0, to: await integrateLog(store) }, {}],
   ),
-  verifyStore: on(({ store }, options) => runtime.verifyStore(store, options), [{ threads: 1 }]),
 };
 
 /** The trajectory is not halted. */

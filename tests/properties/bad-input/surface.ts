@@ -8,10 +8,11 @@ import manifest from '../../../package.json' with { type: 'json' };
 const root = join(import.meta.dirname, '../../..');
 
 /**
- * The workspaces, by the layer of their tables here. A command line is not a function of a program,
- * and neither is test support.
+ * Rooms and workspaces that share a table, by its name. A command line is not a function of a
+ * program, and neither is test support.
  */
 const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
+  audit: ['#blast', '#bundle', '#checkpoints', '#replay'],
   domains: subpaths('assize-domains', domains.exports),
   ontology: subpaths('assize-ontology', ontology.exports),
   experiments: subpaths('assize-experiments', experiments.exports),

@@ -1,4 +1,6 @@
 /** The callbacks of a caller, by the type that declares them. The compiler finds missing names. */
+
+import type { CheckpointOptions } from '#checkpoints';
 import type { AtomicBatch, StagedTransaction } from '#effects';
 import type {
   Action,
@@ -11,7 +13,7 @@ import type {
   SumInvariant,
   UniqueInvariant,
 } from '#kernel';
-import type { CheckpointOptions, UpgradeOptions } from '#runtime';
+import type { UpgradeOptions } from '#runtime';
 import type { Agent, RunOptions } from '../../../packages/agents/src/public/agents.ts';
 import type { ToolSpec } from '../../../packages/assize/src/public/effects.ts';
 import type {

@@ -14,7 +14,8 @@ import {
   integrateLog,
   ValueReader,
 } from '#ledger';
-import { type Assize, deepReplay, type ErasureRuling, type Memory, type Trajectory, verifyStore } from '#runtime';
+import { deepReplay } from '#replay';
+import { type Assize, type ErasureRuling, type Memory, type Trajectory, verifyStore } from '#runtime';
 import type { Store } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../ledger/runtime.ts';
 import type { Stores } from '../ledger/stores.ts';

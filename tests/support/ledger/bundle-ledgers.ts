@@ -1,7 +1,7 @@
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
+import { type BundleScope, makeBundle } from '#bundle';
 import { hashBytes } from '#canon';
 import { integrateLog, type LedgerStore, type LogStore, logHead } from '#ledger';
-import { type BundleScope, makeBundle } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cosign } from '../../../packages/assize/src/merkle/cosignature.ts';
 import { formatSignatures, parseNote } from '../../../packages/assize/src/merkle/note.ts';

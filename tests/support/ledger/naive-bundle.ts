@@ -1,6 +1,6 @@
+import type { BundleScope } from '#bundle';
 import { contentHash } from '#canon';
 import type { EntryRow, LedgerStore } from '#ledger';
-import type { BundleScope } from '#runtime';
 
 /** An entry with its payload as plain JSON. */
 interface Plain {

@@ -1,10 +1,10 @@
+import type { WritChain } from 'assize/host';
 import type { Writ } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
 import type { Instant, Time } from 'assize/internal/canon';
 import type { Domain } from 'assize/internal/kernel';
 import type { Hash, RoleRef } from 'assize/internal/ledger';
 import type { Theta } from 'assize/internal/oracle';
-import type { WritChain } from 'assize/internal/runtime';
 import { AgentError } from './errors.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
-import { deepReplay } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { HandClock, operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';

@@ -1,9 +1,10 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import type { Json } from 'assize/internal/base';
 import { canonicalize, generateKeys, hashText } from 'assize/internal/canon';
 import { defineDomain, sensitive } from 'assize/internal/kernel';
 import type { CommitPayload, EntryRow, Observation } from 'assize/internal/ledger';
 import { createOracle, fixedClock, seededRandom } from 'assize/internal/oracle';
-import { deepReplay, type Ruling } from 'assize/internal/runtime';
+import type { Ruling } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,3 +1,4 @@
+import type { WritChain } from 'assize/host';
 import { segment, type Writ } from 'assize/internal/authority';
 import { arg, checkArgument } from 'assize/internal/base';
 import { BELIEVE_ACTION, STATEMENT_TEXTS } from 'assize/internal/kernel';
@@ -11,7 +12,6 @@ import {
   type Ruling,
   type SearchMode,
   Trajectory,
-  type WritChain,
 } from 'assize/internal/runtime';
 import type { ExtractionTerms } from '#agents';
 import { type Aliases, nameKey } from './aliases.ts';

@@ -16,74 +16,11 @@ export type { WritChain } from './authority/writs.ts';
 export type { BranchOptions, CreateOptions } from './create.ts';
 export { Delegations, type OpenDelegation, type Origin } from './delegate/delegate.ts';
 export type { HaltInput, HaltOutcome } from './delegate/halt.ts';
-export {
-  type Revocation,
-  type RevocationInput,
-  TrajectoryWrits,
-} from './delegate/revoke.ts';
+export { type Revocation, type RevocationInput, TrajectoryWrits } from './delegate/revoke.ts';
 export type { Propagated } from './delegate/stops.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegate/terms.ts';
 export type { KeyChange, KeyChangeOptions } from './entry-keys.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
-export {
-  type BacktestOptions,
-  type BacktestReport,
-  backtest,
-  backtestStore,
-  type ChangeKind,
-  type NotJudgeable,
-  type VerdictDifference,
-} from './inspect/backtest/index.ts';
-export {
-  BUNDLE_ENTRIES_MAX,
-  type Bundle,
-  type BundleFault,
-  type BundleFaultCode,
-  type BundleOptions,
-  type BundleScope,
-  type BundleVerdict,
-  makeBundle,
-  type VerifyBundleOptions,
-  verifyBundle,
-} from './inspect/bundle/index.ts';
-export {
-  type AuditReport,
-  auditCheckpoints,
-  type CheckedEffects,
-  type CheckpointOptions,
-  type CheckpointSink,
-  type FsckFault,
-  type FsckOptions,
-  type FsckReport,
-  fileSink,
-  fsck,
-  type HttpWitnessOptions,
-  httpWitness,
-  type MadeCheckpoint,
-  makeCheckpoint,
-  type NotCompared,
-  proveEntry,
-  readCheckpoint,
-  readCheckpointFile,
-  requireContinuation,
-  requireLogged,
-  streamSink,
-  type VerifiedEntries,
-  verifyLogged,
-  type Witness,
-} from './inspect/checkpoints/index.ts';
-export {
-  type BrokenInvariant,
-  type DeepReplayOptions,
-  type DeepReplayReport,
-  type DeepReplayStoreOptions,
-  type Difference,
-  type DifferenceKind,
-  deepReplay,
-  deepReplayStore,
-  domainToRun,
-  type TakenAsRecorded,
-} from './inspect/deep-replay/index.ts';
 export { isForeignEntry } from './inspect/effects/foreign-effects.ts';
 export type { EffectNeeds, EffectsQuery, EffectTransaction, ListedEffect } from './inspect/effects/list.ts';
 export {
@@ -93,24 +30,10 @@ export {
 } from './inspect/effects/recorded-tool-calls.ts';
 export { type ListedWrit, listWrits } from './inspect/list-writs.ts';
 export { type VerifyOptions, verifyStore } from './inspect/verify.ts';
-export {
-  type AffectedCall,
-  type AffectedEntry,
-  type AffectedFact,
-  type AffectedStatements,
-  type BlastRadius,
-  type BlastRadiusOptions,
-  blastRadius,
-  DERIVATIONS,
-  type DependentEntry,
-  type Derivation,
-  type FactConsequences,
-  gatewayCall,
-  type HeldWrit,
-  type IncidentStart,
-  type NamedFacts,
-  WritHolders,
-} from './lineage/index.ts';
+export type { DependentEntry } from './lineage/dependents.ts';
+export type { Derivation } from './lineage/entry-links.ts';
+export type { AffectedEntry } from './lineage/lineage-walk.ts';
+export { type HeldWrit, WritHolders } from './lineage/writ-holders.ts';
 export {
   type AskedQuestion,
   type AssertedEach,

@@ -1,4 +1,6 @@
 /** Decisions that need several counselors. */
+
+import { deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type ActionSpec, type Domain, defineDomain, escalate, pass } from '#kernel';
@@ -7,7 +9,6 @@ import { MemoryStore } from '#stores';
 import { allEntries, payloads, soundState } from '../../../../tests/support/ledger/desk.ts';
 import { codeOf, doctor, pendingOf, severalOf } from '../../../../tests/support/ledger/multi-approval.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
-import { deepReplay } from './inspect/deep-replay/index.ts';
 import type { AssizeOptions } from './options.ts';
 import type { Trajectory } from './trajectory.ts';
 

@@ -1,4 +1,6 @@
 /** Overrides by several approvers, final rules, counselors that know the proposal, and marks. */
+
+import { deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { isAssizeError } from '#base';
@@ -9,7 +11,6 @@ import { type ClaimTerms, claimsOf } from '../../../../tests/support/ledger/clai
 import { payloads } from '../../../../tests/support/ledger/desk.ts';
 import { doctor } from '../../../../tests/support/ledger/multi-approval.ts';
 import { intent, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
-import { deepReplay } from './inspect/deep-replay/index.ts';
 import type { Trajectory } from './trajectory.ts';
 
 const CLAIMANT = 'dr-claimant';

@@ -1,7 +1,9 @@
+import { fsck } from '@assize/audit/internal/checkpoints';
+import { deepReplay } from '@assize/audit/internal/replay';
 import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
 import { expect, test } from 'vitest';
 import { isAssizeError } from '#base';
-import { deepReplay, fsck, listWrits, verifyStore } from '#runtime';
+import { listWrits, verifyStore } from '#runtime';
 import { MemoryStore, type Store } from '#stores';
 import { deskOf } from '../../../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';

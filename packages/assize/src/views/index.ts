@@ -5,7 +5,6 @@
  * Guarantees: an erased value is shown as erased, and a missing one as missing. Never: writes.
  */
 
-export { type BlastDocument, blastDocument } from './blast.ts';
 export { blobsOf, blobValue, type NamedBlob } from './blobs.ts';
 export { counted } from './counted.ts';
 export { type Conclusions, conclusionsOf, type DelegationStep, delegationOf, stepOf } from './delegations.ts';

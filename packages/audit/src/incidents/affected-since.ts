@@ -1,7 +1,8 @@
 import { arg, checkArgument } from 'assize/internal/base';
 import { INCIDENTS } from 'assize/internal/config';
 import type { LedgerStore, LogStore } from 'assize/internal/ledger';
-import { type AffectedEntry, blastRadius, type IncidentStart } from 'assize/internal/runtime';
+import type { AffectedEntry } from 'assize/internal/runtime';
+import { blastRadius, type IncidentStart } from '#blast';
 import type { Incident } from '#incident';
 
 const INCIDENT = arg.members({ start: arg.object, openedAt: arg.text });

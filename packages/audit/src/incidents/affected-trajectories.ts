@@ -8,7 +8,8 @@ import {
   Replayer,
   readRow,
 } from 'assize/internal/ledger';
-import { type AffectedEntry, type BlastRadius, type ListedWrit, listWrits } from 'assize/internal/runtime';
+import { type AffectedEntry, type ListedWrit, listWrits } from 'assize/internal/runtime';
+import type { BlastRadius } from '#blast';
 
 /** A writ with those above it, the root last. */
 export type UsedWrit = Pick<ListedWrit, 'id' | 'writ' | 'chain'>;

@@ -9,7 +9,7 @@ import {
   readRow,
   ValueReader,
 } from 'assize/internal/ledger';
-import { type BlastRadius, gatewayCall } from 'assize/internal/runtime';
+import { type BlastRadius, gatewayCall } from '#blast';
 import type { RemainingItem } from '#incident';
 import { type AffectedTrajectories, trajectoriesOf } from './affected-trajectories.ts';
 

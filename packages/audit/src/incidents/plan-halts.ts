@@ -1,4 +1,4 @@
-import type { BlastRadius } from 'assize/internal/runtime';
+import type { BlastRadius } from '#blast';
 import type { ResponseStep } from '#incident';
 import { type AffectedTrajectories, trajectoriesOf } from './affected-trajectories.ts';
 

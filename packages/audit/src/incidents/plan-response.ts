@@ -1,6 +1,6 @@
 import { arg, checkArgument } from 'assize/internal/base';
 import type { LedgerStore } from 'assize/internal/ledger';
-import type { BlastRadius } from 'assize/internal/runtime';
+import type { BlastRadius } from '#blast';
 import { type RemainingItem, type ResponseStep, STEPS_MAX } from '#incident';
 import { AffectedTrajectories } from './affected-trajectories.ts';
 import { IncidentError } from './errors.ts';

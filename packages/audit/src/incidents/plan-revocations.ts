@@ -1,6 +1,6 @@
 import { parseWrit, writId } from 'assize/internal/authority';
 import { type Hash, type LedgerStore, type RootPayload, readRow } from 'assize/internal/ledger';
-import type { BlastRadius } from 'assize/internal/runtime';
+import type { BlastRadius } from '#blast';
 import type { RemainingItem, ResponseStep } from '#incident';
 import type { AffectedTrajectories, UsedWrit } from './affected-trajectories.ts';
 

@@ -1,5 +1,5 @@
 import { STATEMENTS_MAX } from 'assize/internal/kernel';
-import type { AffectedFact, AffectedStatements, BlastRadius } from 'assize/internal/runtime';
+import type { AffectedFact, AffectedStatements, BlastRadius } from '#blast';
 import { OBJECT_SHOWN_MAX, type ResponseStep } from '#incident';
 import type { AffectedTrajectories } from './affected-trajectories.ts';
 

@@ -1,5 +1,5 @@
 import { writId } from 'assize/internal/authority';
-import type { AffectedCall, BlastRadius } from 'assize/internal/runtime';
+import type { AffectedCall, BlastRadius } from '#blast';
 import { OBJECT_SHOWN_MAX, type RemainingItem, type ResponseStep } from '#incident';
 import type { AffectedTrajectories } from './affected-trajectories.ts';
 import { isDisplaced } from './plan-withdrawals.ts';

@@ -2,7 +2,8 @@ import { haltScope, revokeScope } from 'assize/internal/authority';
 import { isAssizeError } from 'assize/internal/base';
 import { BELIEVE_ACTION, BUILT_IN_ROLE, memoryScope, STATEMENTS_MAX } from 'assize/internal/kernel';
 import { HALT_ACTION, REVOKE_ACTION } from 'assize/internal/ledger';
-import { type AffectedStatements, type Assize, type Ruling, Trajectory } from 'assize/internal/runtime';
+import { type Assize, type Ruling, Trajectory } from 'assize/internal/runtime';
+import type { AffectedStatements } from '#blast';
 import type { ResponseStep, StepOutcome } from '#incident';
 import type { WritFor } from './open-incident.ts';
 

@@ -1,5 +1,5 @@
+import { readCheckpoint } from '@assize/audit/internal/checkpoints';
 import { isInstance } from 'assize/internal/base';
-import { readCheckpoint } from 'assize/internal/runtime';
 import { type Archivable, type ArchiveOptions, SqliteStore, type Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';

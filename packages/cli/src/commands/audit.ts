@@ -1,4 +1,4 @@
-import { auditCheckpoints } from 'assize/internal/runtime';
+import { auditCheckpoints } from '@assize/audit/internal/checkpoints';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';

@@ -1,6 +1,6 @@
+import { backtestStore, domainToRun } from '@assize/audit/internal/replay';
 import type { Policy } from 'assize/internal/authority';
 import type { Domain } from 'assize/internal/kernel';
-import { backtestStore, domainToRun } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
 import { type Command, Option } from 'commander';

@@ -1,12 +1,7 @@
+import { type BundleScope, type BundleVerdict, makeBundle, verifyBundle } from '@assize/audit/internal/bundle';
+import { readCheckpoint } from '@assize/audit/internal/checkpoints';
 import { parseInstant } from 'assize/internal/canon';
 import { systemClock } from 'assize/internal/oracle';
-import {
-  type BundleScope,
-  type BundleVerdict,
-  makeBundle,
-  readCheckpoint,
-  verifyBundle,
-} from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';

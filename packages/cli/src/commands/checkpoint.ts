@@ -6,7 +6,7 @@ import {
   type VerifiedEntries,
   verifyLogged,
   type Witness,
-} from 'assize/internal/runtime';
+} from '@assize/audit/internal/checkpoints';
 import { checkpointFile } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';

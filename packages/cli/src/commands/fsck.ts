@@ -1,4 +1,9 @@
-import { type CheckedEffects, fsck as check, type NotCompared, readCheckpoint } from 'assize/internal/runtime';
+import {
+  type CheckedEffects,
+  fsck as check,
+  type NotCompared,
+  readCheckpoint,
+} from '@assize/audit/internal/checkpoints';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { EXIT } from '../errors.ts';

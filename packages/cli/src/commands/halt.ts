@@ -1,8 +1,9 @@
+import type { WritChain } from 'assize/host';
 import { haltScope, type Writ } from 'assize/internal/authority';
 import { isAssizeError } from 'assize/internal/base';
 import type { KeyPair } from 'assize/internal/canon';
 import { HALT_ACTION } from 'assize/internal/kernel';
-import type { Assize, HaltInput, HaltOutcome, WritChain } from 'assize/internal/runtime';
+import type { Assize, HaltInput, HaltOutcome } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
 import type { Command } from 'commander';

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { backtestRules } from '@assize/audit/internal/replay';
 import type { Rules } from '@assize/gate/internal/gateway';
 import {
   domainCode,
@@ -109,10 +110,9 @@ function requireRulesFile(path: string): void {
 }
 
 async function minedReport(session: Session, options: Options, named: readonly string[]): Promise<MiningReport> {
-  const { good, rules: rulesFile = options.write, kind, minSupport, exceptions, chance, effect, backtest } = options;
+  const { good, rules: rulesFile = options.write, kind, minSupport, exceptions, chance, effect } = options;
   const rules: Rules | undefined = rulesFile === undefined ? undefined : rulesFileIn(rulesFile).rules;
   const settings: MineStoreOptions = {
-    backtest,
     ...(named.length === 0 ? {} : { trajectoryIds: [...new Set(named)] }),
     ...(good === undefined ? {} : { good: runsIn(good) }),
     ...(rules === undefined ? {} : { rules }),
@@ -126,7 +126,9 @@ async function minedReport(session: Session, options: Options, named: readonly s
     for (const trajectory of named) await headOf(store, trajectory);
     const report = await mineStore(watchedStore(store, session.interruption), {
       ...settings,
-      oracle: store,
+      ...(options.backtest && {
+        backtest: (ledger, added, given) => backtestRules(ledger, added, { ...given, oracle: store }),
+      }),
       onProgress: (step, done, total) => session.progress.report(step, done, total),
     });
     session.progress.end();

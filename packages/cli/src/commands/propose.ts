@@ -1,7 +1,8 @@
+import type { WritChain } from 'assize/host';
 import { isAssizeError, isInstance, type Json } from 'assize/internal/base';
 import { DEFAULT_AGENT } from 'assize/internal/config';
 import type { Tool } from 'assize/internal/effects';
-import type { Ruling, WritChain } from 'assize/internal/runtime';
+import type { Ruling } from 'assize/internal/runtime';
 import { rulingView, shortId } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';

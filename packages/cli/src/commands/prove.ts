@@ -1,8 +1,8 @@
+import { proveEntry, readCheckpoint } from '@assize/audit/internal/checkpoints';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, parseStrict, WORLD_LIMITS } from 'assize/internal/canon';
 import { checkRow, isPayload, type LedgerStore } from 'assize/internal/ledger';
 import { verifyProofFile } from 'assize/internal/merkle';
-import { proveEntry, readCheckpoint } from 'assize/internal/runtime';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { CliError, EXIT } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
+import { type FsckReport, fsck, readCheckpoint } from '@assize/audit/internal/checkpoints';
 import { isAssizeError } from 'assize/internal/base';
-import { type FsckReport, fsck, readCheckpoint } from 'assize/internal/runtime';
 import { defaultArchive, openSqlite } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';

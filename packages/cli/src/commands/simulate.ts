@@ -1,8 +1,8 @@
 import { type Simulation, simulate, simulationDocument, type ToolSimulator } from '@assize/agents/internal/agents';
+import { domainToRun } from '@assize/audit/internal/replay';
 import type { Tool } from 'assize/internal/effects';
 import type { Domain } from 'assize/internal/kernel';
 import type { EntryRow } from 'assize/internal/ledger';
-import { domainToRun } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import type { Command } from 'commander';
 import { CliError, EXIT, note } from '../errors.ts';

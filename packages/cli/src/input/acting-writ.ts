@@ -1,7 +1,8 @@
+import type { WritChain } from 'assize/host';
 import { defaultWrit, GrantIssuer, type RootKey, withdrawGrants } from 'assize/internal/config';
 import type { Tool } from 'assize/internal/effects';
 import { systemClock } from 'assize/internal/oracle';
-import type { Assize, Trajectory, WritChain } from 'assize/internal/runtime';
+import type { Assize, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { CliError } from '../errors.ts';
 import { project } from '../store/project.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
+import type { WritChain } from 'assize/host';
 import { parseWrit, type Writ } from 'assize/internal/authority';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
-import type { WritChain } from 'assize/internal/runtime';
 import { CliError } from '../errors.ts';
 import { readJson } from '../files/input-file.ts';
 import { writeNew } from '../store/log-files.ts';

@@ -1,4 +1,4 @@
-import type { BacktestReport, ChangeKind, NotJudgeable, VerdictDifference } from 'assize/internal/runtime';
+import type { BacktestReport, ChangeKind, NotJudgeable, VerdictDifference } from '@assize/audit/internal/replay';
 import { counted, shortId } from 'assize/internal/views';
 import type { Output } from '../terminal/output.ts';
 import { dim, green, line, red, type Value, yellow } from '../terminal/printable.ts';

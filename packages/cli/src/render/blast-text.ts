@@ -1,4 +1,4 @@
-import type { BlastRadius } from 'assize/internal/runtime';
+import type { BlastRadius } from '@assize/audit/internal/blast';
 import { counted, shortId, shortTime } from 'assize/internal/views';
 import type { Output } from '../terminal/output.ts';
 import { bold, dim, line, red } from '../terminal/printable.ts';

@@ -1,6 +1,6 @@
+import { type DeepReplayReport, type Difference, deepReplayStore, domainToRun } from '@assize/audit/internal/replay';
 import type { Json } from 'assize/internal/base';
 import type { Domain } from 'assize/internal/kernel';
-import { type DeepReplayReport, type Difference, deepReplayStore, domainToRun } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, readable, shortId } from 'assize/internal/views';
 import { domainsWithoutInvariants, loadDomains } from '../store/domains.ts';

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { Agent } from '@assize/agents/internal/agents';
 import { type ChatModel, modelAgent } from '@assize/agents/internal/models';
+import type { WritChain } from 'assize/host';
 import { isInstance } from 'assize/internal/base';
 import { type Domain, requireOwnDomain } from 'assize/internal/kernel';
 import type { RoleRef } from 'assize/internal/ledger';
-import type { WritChain } from 'assize/internal/runtime';
 import { CliError } from '../errors.ts';
 import { badFile, importModule, lookedAt, whyOf } from '../files/module-file.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
 import { assertPublicKey, canonicalize, parseStrict } from 'assize/internal/canon';
 import { anchorsFile } from 'assize/internal/config';
-import type { WritChain } from 'assize/internal/runtime';
 import { CliError } from '../errors.ts';
 import { unreadable } from '../files/file-faults.ts';
 import { replaceFile } from '../files/replace-file.ts';

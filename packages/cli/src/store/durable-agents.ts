@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import type { DurableAgents } from '@assize/agents/internal/agents';
 import type { ChatModel } from '@assize/agents/internal/models';
-import type { WritChain } from 'assize/internal/runtime';
+import type { WritChain } from 'assize/host';
 import { CliError } from '../errors.ts';
 import { type AgentsFile, agentsOf } from './agents.ts';
 

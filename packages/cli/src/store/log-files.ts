@@ -1,4 +1,5 @@
 import { closeSync, fchmodSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readCheckpointFile } from '@assize/audit/internal/checkpoints';
 import type { LogKeys } from '@assize/server/internal';
 import { isAssizeError } from 'assize/internal/base';
 import { derivedLogKey, findRootKey, type RootKey } from 'assize/internal/config';
@@ -11,7 +12,6 @@ import {
   type SignerKey,
   type VerifierKey,
 } from 'assize/internal/merkle';
-import { readCheckpointFile } from 'assize/internal/runtime';
 import { checkpointFile } from 'assize/internal/stores';
 import { Option } from 'commander';
 import { CliError } from '../errors.ts';

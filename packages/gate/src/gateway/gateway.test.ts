@@ -1,5 +1,6 @@
+import { backtestStore, deepReplayStore } from '@assize/audit/internal/replay';
 import { declareTool } from 'assize/internal/effects';
-import { backtestStore, deepReplayStore, verifyStore } from 'assize/internal/runtime';
+import { verifyStore } from 'assize/internal/runtime';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { desk, said } from '../../../../tests/support/domains/gateway/desk.ts';

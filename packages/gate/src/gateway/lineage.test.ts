@@ -1,7 +1,8 @@
 /** The entries that derive from a bad approval, definition or rules file of the gateway. */
 
+import { blastRadius, type IncidentStart } from '@assize/audit/internal/blast';
 import type { Hash } from 'assize/internal/ledger';
-import { blastRadius, type IncidentStart, type Ruling } from 'assize/internal/runtime';
+import type { Ruling } from 'assize/internal/runtime';
 import { expect, test } from 'vitest';
 import { type Desk, desk } from '../../../../tests/support/domains/gateway/desk.ts';
 

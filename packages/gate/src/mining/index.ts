@@ -10,13 +10,13 @@
  *
  * Never: calls a model, changes a ledger, or puts a rule in force.
  */
-export { backtestRules, type RuleBacktest, type RuleBacktestOptions, type RuleDifference } from './backtest.ts';
 export { MiningError, type MiningErrorCode } from './errors.ts';
 export { type Candidate, type CounterExample, judgeRule, type MiningOptions, mine } from './mine.ts';
 export { type MinedCandidate, type MineStoreOptions, type MiningReport, mineStore } from './mine-store.ts';
 export { type ReadRunsOptions, type RunsRead, readRuns } from './read/read-runs.ts';
 export { KINDS, type MinedKind, type MinedRule } from './rule.ts';
+export type { BacktestRules, RuleBacktest, RuleDifference } from './rule-backtest.ts';
 export type { CallEntry, MiningCall, MiningRun } from './run.ts';
-export { rulesText, withRules } from './write/add-to-file.ts';
+export { ruleLine, rulesText, WRITTEN, withRules } from './write/add-to-file.ts';
 export { domainCode, type RuleToWrite } from './write/domain-code.ts';
 export { type GatewayRule, gatewayRule, type WriteOptions } from './write/gateway-rule.ts';

@@ -1,12 +1,11 @@
 import { arg, checkArgument, isAssizeError } from 'assize/internal/base';
 import { type LedgerStore, Replayer, readRow } from 'assize/internal/ledger';
-import type { BacktestOptions } from 'assize/internal/runtime';
 import { type GatewayState, gatewayDomain, type Rules, rulesInForce } from '#gateway';
-import { backtestRules, type RuleBacktest, type RuleBacktestOptions } from './backtest.ts';
 import { MiningError } from './errors.ts';
 import { type Candidate, judgeRule, type MiningOptions, search } from './mine.ts';
 import { readRuns } from './read/read-runs.ts';
 import { KINDS } from './rule.ts';
+import type { BacktestRules, RuleBacktest } from './rule-backtest.ts';
 import { isLetThrough, type MiningRun } from './run.ts';
 import { rulesText } from './write/add-to-file.ts';
 import { type GatewayRule, gatewayRule, type WriteOptions } from './write/gateway-rule.ts';
@@ -38,21 +37,19 @@ export interface MiningReport {
   readonly none?: string;
 }
 
-export interface MineStoreOptions extends MiningOptions, WriteOptions, Pick<BacktestOptions, 'oracle' | 'watch'> {
+export interface MineStoreOptions extends MiningOptions, WriteOptions {
   /** Default: all trajectories of the store. */
   readonly trajectoryIds?: readonly string[];
   /** The ids of the runs that are mined. Default: all. */
   readonly good?: readonly string[];
   /** Each rule is added to these. Default: the rules in force in the first trajectory. */
   readonly rules?: Rules;
-  /** Whether written rules are backtested, or the ids of those that are. Default: all. */
-  readonly backtest?: boolean | readonly string[];
+  /** Backtests rules: `backtestRules` of `@assize/audit`. Default: no rule is backtested. */
+  readonly backtest?: BacktestRules;
+  /** The ids of the rules that are backtested. Default: all that a rules file has a place for. */
+  readonly backtested?: readonly string[];
   /** Called now and then with the step, and the number of parts done, and of all. */
   readonly onProgress?: (step: 'reading runs' | 'backtesting rules', done: number, total: number) => void;
-}
-
-function isChoice(value: unknown): boolean {
-  return typeof value === 'boolean' || (Array.isArray(value) && value.every((id) => typeof id === 'string'));
 }
 
 const TEXTS = arg.optional(arg.list(arg.text));
@@ -61,14 +58,13 @@ const OPTIONS = arg.options<MineStoreOptions>({
   trajectoryIds: TEXTS,
   good: TEXTS,
   rules: arg.optional(arg.object),
-  backtest: arg.optional(arg.of('true, false or a list of ids', isChoice)),
+  backtest: arg.optional(arg.code),
+  backtested: TEXTS,
   effect: arg.optional(arg.oneOf(['ask', 'deny'])),
   kinds: arg.optional(arg.list(arg.oneOf(KINDS))),
   minSupport: arg.optional(arg.wholeFrom(1)),
   exceptions: SHARE,
   chance: SHARE,
-  oracle: arg.any,
-  watch: arg.any,
   onProgress: arg.optional(arg.code),
 });
 
@@ -81,7 +77,7 @@ const OPTIONS = arg.options<MineStoreOptions>({
  */
 export async function mineStore(store: LedgerStore, options: MineStoreOptions = {}): Promise<MiningReport> {
   checkArgument(OPTIONS, options, 'options');
-  const { trajectoryIds: named, good, rules, backtest = true, effect, oracle, watch, onProgress, ...mining } = options;
+  const { trajectoryIds: named, good, rules, backtest, backtested, effect, onProgress, ...mining } = options;
   const trajectoryIds = named ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
   const { runs, erased } = await readRuns(store, trajectoryIds, {
     onProgress: (done, total) => onProgress?.('reading runs', done, total),
@@ -91,14 +87,18 @@ export async function mineStore(store: LedgerStore, options: MineStoreOptions = 
   const gateways = await gatewaysOf(store, trajectoryIds);
   const base = rules ?? (await recordedRules(store, gateways));
   const forms = candidates.map((candidate) => formOf(candidate, base?.tools, effect));
-  const isTried = (id: string): boolean => (typeof backtest === 'boolean' ? backtest : backtest.includes(id));
-  const tried = forms.filter((form): form is WrittenRule => !('why' in form) && isTried(form.value.id));
-  const backtests = await backtestsOf(store, tried, base, {
-    trajectoryIds: gateways,
-    ...(oracle === undefined ? {} : { oracle }),
-    ...(watch === undefined ? {} : { watch }),
-    onProgress: (done, total) => onProgress?.('backtesting rules', done, total),
-  });
+  const tried = forms.filter(
+    (form): form is WrittenRule => !('why' in form) && (backtested?.includes(form.value.id) ?? true),
+  );
+  const backtests = new Map<object, RuleBacktest>();
+  // Without rules there is nothing that a rule can be added to.
+  if (backtest !== undefined && base !== undefined && gateways.length > 0 && tried.length > 0) {
+    const reports = await backtest(store, tried, {
+      ...{ trajectoryIds: gateways, rules: base },
+      onProgress: (done, total) => onProgress?.('backtesting rules', done, total),
+    });
+    for (const [i, rule] of tried.entries()) backtests.set(rule, reports[i]!);
+  }
   return {
     runs: runs.length,
     good: mined.length,
@@ -138,18 +138,6 @@ function formOf(
     if (isAssizeError(error, 'not_expressible')) return { why: error.message };
     throw error;
   }
-}
-
-/** The backtest of each written rule. None without rules, to which a rule can be added. */
-async function backtestsOf(
-  store: LedgerStore,
-  written: readonly WrittenRule[],
-  rules: Rules | undefined,
-  options: Omit<RuleBacktestOptions, 'rules'>,
-): Promise<ReadonlyMap<object, RuleBacktest>> {
-  if (rules === undefined || options.trajectoryIds.length === 0 || written.length === 0) return new Map();
-  const reports = await backtestRules(store, written, { ...options, rules });
-  return new Map(written.map((rule, i) => [rule, reports[i]!]));
 }
 
 function minedCandidate(

@@ -1,9 +1,10 @@
 import type { AgentAction, CallWorld, EntryPlace, ProposeOptions } from '@assize/gate/internal/calls';
 import type { GatewayState } from '@assize/gate/internal/gateway';
+import type { WritChain } from 'assize/host';
 import type { Json } from 'assize/internal/base';
 import type { Instant } from 'assize/internal/canon';
 import type { EntryRow, Hash, Stored } from 'assize/internal/ledger';
-import { type FinalRuling, type Ruling, Trajectory, type WritChain } from 'assize/internal/runtime';
+import { type FinalRuling, type Ruling, Trajectory } from 'assize/internal/runtime';
 import { awaitDecision, type Waiting } from '../await-decision.ts';
 import { ServerError } from '../errors.ts';
 import { agentWrit } from '../principals/agent-writ.ts';

@@ -1,7 +1,7 @@
+import { type BundleScope, makeBundle } from '@assize/audit/internal/bundle';
 import { isAssizeError } from 'assize/internal/base';
 import { readInstant } from 'assize/internal/canon';
 import { parseVerifierKey } from 'assize/internal/merkle';
-import { type BundleScope, makeBundle } from 'assize/internal/runtime';
 import { z } from 'zod';
 import type { CheckpointDocument } from '../checkpoints.ts';
 import { ServerError } from '../errors.ts';

@@ -1,7 +1,8 @@
+import { backtestStore } from '@assize/audit/internal/replay';
 import type { Json } from 'assize/internal/base';
 import { UPGRADE_ACTION } from 'assize/internal/kernel';
 import { HALT_ACTION } from 'assize/internal/ledger';
-import { backtestStore, type DomainRun, type HaltOutcome, type Trajectory } from 'assize/internal/runtime';
+import type { DomainRun, HaltOutcome, Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
 import { z } from 'zod';
 import { ServerError } from '../errors.ts';

@@ -1,7 +1,7 @@
+import { proveEntry } from '@assize/audit/internal/checkpoints';
 import { isInstance } from 'assize/internal/base';
 import { canonicalize, hashText } from 'assize/internal/canon';
 import { checkRow, difference, type EntryRow, LedgerFault, type Payload } from 'assize/internal/ledger';
-import { proveEntry } from 'assize/internal/runtime';
 import { blobsOf, blobValue, partingOf, traceOf } from 'assize/internal/views';
 import { z } from 'zod';
 import { entryPage } from '../entry-pages.ts';

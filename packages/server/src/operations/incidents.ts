@@ -1,8 +1,8 @@
+import { blastDocument, blastRadius, DERIVATIONS } from '@assize/audit/internal/blast';
 import type { IncidentState } from '@assize/audit/internal/incident';
 import { incidentDocument, openIncident, openIncidentTrajectory, planResponse } from '@assize/audit/internal/incidents';
 import { INCIDENTS } from 'assize/internal/config';
-import { blastRadius, DERIVATIONS, Trajectory } from 'assize/internal/runtime';
-import { blastDocument } from 'assize/internal/views';
+import { Trajectory } from 'assize/internal/runtime';
 import { z } from 'zod';
 import { hash, instant, name, PAGE_DEFAULT, page } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';

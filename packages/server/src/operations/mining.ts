@@ -1,3 +1,4 @@
+import { backtestRules } from '@assize/audit/internal/replay';
 import { KINDS, type MiningReport, mineStore } from '@assize/gate/internal/mining';
 import { z } from 'zod';
 import { ServerError } from '../errors.ts';
@@ -107,9 +108,9 @@ const mined = operation({
         );
     const report: MiningReport = await mineStore(service.store, {
       trajectoryIds: trajectories,
-      backtest,
-      oracle: service.store,
-      watch: service.watch,
+      backtest: (store, added, options) =>
+        backtestRules(store, added, { ...options, oracle: service.store, watch: service.watch }),
+      backtested: backtest,
       ...(good !== undefined && { good }),
       ...(kinds !== undefined && { kinds }),
       ...(minSupport !== undefined && { minSupport }),

@@ -1,7 +1,8 @@
+import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
 import { addMicros, type Instant } from 'assize/internal/canon';
 import { type EntryRow, readRow } from 'assize/internal/ledger';
-import type { ForeseenProposal, ProposalInput, Ruling, Trajectory, WritChain } from 'assize/internal/runtime';
+import type { ForeseenProposal, ProposalInput, Ruling, Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
 import { z } from 'zod';
 import { awaitDecision, type Wait, type Waiting } from '../await-decision.ts';

@@ -1,4 +1,4 @@
-import type { WritChain } from 'assize/internal/runtime';
+import type { WritChain } from 'assize/host';
 import { ServerError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { Caller } from './caller.ts';

@@ -1,5 +1,5 @@
+import type { WritChain } from 'assize/host';
 import type { PrincipalKind, ResolvedGrant } from 'assize/internal/config';
-import type { WritChain } from 'assize/internal/runtime';
 import type { TokenMaker } from './tokens.ts';
 
 /** The authenticated principal of a request. */

@@ -1,5 +1,5 @@
+import type { WritChain } from 'assize/host';
 import type { Instant } from 'assize/internal/canon';
-import type { WritChain } from 'assize/internal/runtime';
 import { ServerError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { type Caller, makerOf } from './caller.ts';

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { WritChain } from 'assize/host';
 import { addMicros, hashText, type Instant } from 'assize/internal/canon';
 import type { PrincipalKind } from 'assize/internal/config';
 import type { SideStore } from 'assize/internal/ledger';
 import type { Random } from 'assize/internal/oracle';
-import type { WritChain } from 'assize/internal/runtime';
 import { SealedRows } from 'assize/internal/stores';
 import { ServerError } from '../errors.ts';
 

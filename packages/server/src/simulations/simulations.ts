@@ -1,9 +1,10 @@
 import { badSimulation, configuredVariants, type Simulation, simulate } from '@assize/agents/internal/agents';
+import { domainToRun } from '@assize/audit/internal/replay';
 import type { Policy } from 'assize/internal/authority';
 import { isAssizeError, unlessAborted } from 'assize/internal/base';
 import type { GrantIssuer, ResolvedConfig, ResolvedSimulation } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
-import { type Assize, type DomainWatch, domainToRun } from 'assize/internal/runtime';
+import type { Assize, DomainWatch } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { ServerError } from '../errors.ts';
 import { Slots } from './slots.ts';

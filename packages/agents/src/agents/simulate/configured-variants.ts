@@ -1,6 +1,6 @@
+import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
 import { ConfigError, type SimulatedAgent, type SimulatedVariant, type SimulationConfig } from 'assize/internal/config';
-import type { WritChain } from 'assize/internal/runtime';
 import type { Agent } from '../agent.ts';
 import type { Variant } from './options.ts';
 import type { SimulationGiven } from './simulation-given.ts';

@@ -1,5 +1,5 @@
+import type { WritChain } from 'assize/host';
 import type { Domain } from 'assize/internal/kernel';
-import type { WritChain } from 'assize/internal/runtime';
 
 /** The argument of the function `variants` of a configured simulation. */
 export interface SimulationGiven {

@@ -1,3 +1,4 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { writId } from '#authority';
@@ -14,7 +15,7 @@ import {
   readRow,
   verifyTrajectory,
 } from '#ledger';
-import { deepReplay, listWrits, type Ruling, type Trajectory } from '#runtime';
+import { listWrits, type Ruling, type Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 

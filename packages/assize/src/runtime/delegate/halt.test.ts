@@ -1,3 +1,4 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test } from 'vitest';
 import { attenuate, type Writ, writId } from '#authority';
 import { addMicros, instantFromMillis } from '#canon';
@@ -25,7 +26,6 @@ import { type FaultyStore, payloads } from '../../../../../tests/support/ledger/
 import { haltCases } from '../../../../../tests/support/ledger/halt-cases.ts';
 import { keysOf } from '../../../../../tests/support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Trajectory } from '../trajectory.ts';
 import { foldTrajectory } from '../writer/fold.ts';

@@ -1,3 +1,5 @@
+import { fsck } from '@assize/audit/internal/checkpoints';
+import { deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test } from 'vitest';
 import { attenuate, issueWrit, type Policy, type Writ, writId } from '#authority';
 import { addMicros, contentHash, hashText } from '#canon';
@@ -27,8 +29,6 @@ import { allEntries, type FaultyStore, payloads } from '../../../../../tests/sup
 import { revocationCases } from '../../../../../tests/support/ledger/revocation-cases.ts';
 import { keysOf } from '../../../../../tests/support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { fsck } from '../inspect/checkpoints/index.ts';
-import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import { listWrits } from '../inspect/list-writs.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Trajectory } from '../trajectory.ts';

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fsck } from '@assize/audit/internal/checkpoints';
+import { deepReplay } from '@assize/audit/internal/replay';
 import { expect, test } from 'vitest';
 import { canonicalize, contentHash, hashText } from '#canon';
 import { exportLines, importLines, integrateLog } from '#ledger';
@@ -19,8 +21,6 @@ import { committed, WHO } from '../../../../../tests/support/clinic/mentions-of-
 import { ward as patients } from '../../../../../tests/support/clinic/ward.ts';
 import { HandClock, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { nearBy, onEveryStore, type Place } from '../../../../../tests/support/ledger/stores.ts';
-import { fsck } from '../inspect/checkpoints/index.ts';
-import { deepReplay } from '../inspect/deep-replay/index.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Memory } from '../memory/index.ts';
 

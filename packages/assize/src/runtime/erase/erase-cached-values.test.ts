@@ -1,3 +1,4 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
@@ -13,7 +14,6 @@ import {
   reopened,
 } from '../../../../../tests/support/clinic/ward-with-erasures.ts';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Trajectory } from '../trajectory.ts';
 

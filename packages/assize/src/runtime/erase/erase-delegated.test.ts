@@ -1,3 +1,4 @@
+import { deepReplayStore } from '@assize/audit/internal/replay';
 import { describe, expect, test } from 'vitest';
 import { type Domain, defineDomain, isErased, pass, reject } from '#kernel';
 import { exportLines, type Hash, integrateLog } from '#ledger';
@@ -7,7 +8,6 @@ import { lead } from '../../../../../tests/support/ledger/delegations.ts';
 import { payloads } from '../../../../../tests/support/ledger/desk.ts';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import type { Assize } from '../assize.ts';
-import { deepReplayStore } from '../inspect/deep-replay/deep-replay.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Ruling } from '../records/ruling.ts';
 import type { Trajectory } from '../trajectory.ts';

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { fsck } from '@assize/audit/internal/checkpoints';
 import { afterEach, describe, expect, test } from 'vitest';
 import { hashText } from '#canon';
 import { bodyText, type LogRecord, textsOf as namedBy, recordsText } from '#effects';
@@ -36,7 +37,6 @@ import {
   type Place,
   sqlitePlaces,
 } from '../../../../../tests/support/ledger/stores.ts';
-import { fsck } from '../inspect/checkpoints/index.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import { rebuildMemory } from '../memory/index.ts';
 import { randomHex } from '../records/random-hex.ts';

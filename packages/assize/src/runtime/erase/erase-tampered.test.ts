@@ -1,3 +1,4 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Json } from '#base';
@@ -15,7 +16,6 @@ import {
 } from '../../../../../tests/support/clinic/ward-with-erasures.ts';
 import { lead } from '../../../../../tests/support/ledger/delegations.ts';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import type { ObservationInput } from '../records/intent.ts';
 
 describe('an erasure is not to be bent', () => {

@@ -1,3 +1,4 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Json } from '#base';
@@ -13,7 +14,6 @@ import {
   openWard,
 } from '../../../../../tests/support/clinic/ward-with-erasures.ts';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import { verifyStore } from '../inspect/verify.ts';
 
 describe('a sensitive value', () => {

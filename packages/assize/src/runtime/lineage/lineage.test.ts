@@ -1,3 +1,4 @@
+import { DERIVATIONS } from '@assize/audit/internal/blast';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -9,7 +10,6 @@ import { HandClock, runtimeOver, writFor } from '../../../../../tests/support/le
 import type { Memory } from '../memory/memory.ts';
 import type { Ruling } from '../records/ruling.ts';
 import type { Trajectory } from '../trajectory.ts';
-import { DERIVATIONS } from './blast-radius.ts';
 import type { Derivation, EntryLinks } from './entry-links.ts';
 import { walkLineage } from './lineage.ts';
 

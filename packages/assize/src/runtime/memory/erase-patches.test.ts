@@ -5,6 +5,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fsck } from '@assize/audit/internal/checkpoints';
+import { deepReplay } from '@assize/audit/internal/replay';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Json } from '#base';
 import { isErased } from '#kernel';
@@ -14,8 +16,6 @@ import { committed } from '../../../../../tests/support/clinic/mentions-of-patie
 import { scales } from '../../../../../tests/support/clinic/scales.ts';
 import { HandClock, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import type { Assize } from '../assize.ts';
-import { fsck } from '../inspect/checkpoints/index.ts';
-import { deepReplay } from '../inspect/deep-replay/index.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { ErasureRuling } from '../records/erasure-input.ts';
 import type { Ruling } from '../records/ruling.ts';

@@ -1,12 +1,12 @@
 /** Ledgers with commits that change facts, as the runtime reads them. */
+
+import { backtest, deepReplay } from '@assize/audit/internal/replay';
 import { expect, test } from 'vitest';
 import { type BlobRow, checkRow, entryRow, exportLines, factWrites, integrateLog, ValueReader } from '#ledger';
 import { MemoryStore } from '#stores';
 import { ALLERGY, Beliefs, MEDICATION } from '../../../../../tests/support/ledger/belief-cases.ts';
 import { deskOf } from '../../../../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { backtest } from '../inspect/backtest/backtest.ts';
-import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import { verifyStore } from '../inspect/verify.ts';
 
 const worker = writFor('agent');

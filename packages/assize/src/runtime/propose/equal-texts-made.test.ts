@@ -1,10 +1,11 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 import { call, defineDomain, escalate, pass, reject } from '#kernel';
 import type { CommitPayload } from '#ledger';
 import { readRow } from '#ledger';
-import { deepReplay, type Ruling } from '#runtime';
+import type { Ruling } from '#runtime';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 

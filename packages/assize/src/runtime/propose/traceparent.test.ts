@@ -1,8 +1,8 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import { expect, test } from 'vitest';
 import { observationsOf, readRow, traceparentIn } from '#ledger';
 import { deskOf, FaultyStore, soundState } from '../../../../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { deepReplay } from '../inspect/deep-replay/index.ts';
 import type { ProposalInput } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
 

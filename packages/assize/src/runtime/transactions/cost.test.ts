@@ -1,3 +1,4 @@
+import { backtest, deepReplay } from '@assize/audit/internal/replay';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { attenuate, type Writ, writId } from '#authority';
@@ -14,7 +15,7 @@ import {
   settlementArgs,
   undoingCostsOf,
 } from '#ledger';
-import { type Assize, backtest, deepReplay, listWrits, type Trajectory, type Transaction } from '#runtime';
+import { type Assize, listWrits, type Trajectory, type Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { allEntries } from '../../../../../tests/support/ledger/desk.ts';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';

@@ -1,5 +1,6 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import { expect, test } from 'vitest';
-import { deepReplay, type Transaction, verifyStore } from '#runtime';
+import { type Transaction, verifyStore } from '#runtime';
 import { writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../../../../../tests/support/tools/check-effect-log.ts';
 import { tally } from '../../../../../tests/support/tools/effect-sink.ts';

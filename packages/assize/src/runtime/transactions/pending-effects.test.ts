@@ -1,10 +1,11 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, type Sink, type Tool } from '#effects';
 import { defineDomain } from '#kernel';
 import { isAbandonment, Replayer, readRow, type SettlementArgs, verifyTrajectory } from '#ledger';
 import { seededRandom } from '#oracle';
-import { type AssizeOptions, deepReplay, listWrits, type Transaction, type TransactionOptions } from '#runtime';
+import { type AssizeOptions, listWrits, type Transaction, type TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { HandClock, operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';

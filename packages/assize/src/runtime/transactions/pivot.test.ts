@@ -1,3 +1,4 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Policy } from '#authority';
@@ -6,7 +7,7 @@ import { type CallContext, declareTool, type EffectErrorCode, type Sink, type To
 import { defineDomain, escalate, pass } from '#kernel';
 import { Replayer, readRow, type SettlementArgs, verifyTrajectory } from '#ledger';
 import { systemPause } from '#oracle';
-import { type AssizeOptions, deepReplay, type Transaction, type TransactionOptions } from '#runtime';
+import type { AssizeOptions, Transaction, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { HandClock, operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';

@@ -1,6 +1,6 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import { expect, test } from 'vitest';
 import { exportLines, importLines, integrateLog, Replayer, verifyTrajectory } from '#ledger';
-import { deepReplay } from '#runtime';
 import { MemoryStore } from '#stores';
 import { runtimeOver } from '../../../../../tests/support/ledger/runtime.ts';
 import { Steps, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';

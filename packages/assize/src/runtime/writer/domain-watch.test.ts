@@ -1,17 +1,10 @@
+import { backtestStore } from '@assize/audit/internal/replay';
 import { beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool } from '#effects';
 import { call, type Domain, defineDomain, escalate, invariant, pass } from '#kernel';
 import { readRow } from '#ledger';
-import {
-  type Assize,
-  backtestStore,
-  type DomainRun,
-  type DomainWatch,
-  type ProposalInput,
-  type Ruling,
-  type Trajectory,
-} from '#runtime';
+import type { Assize, DomainRun, DomainWatch, ProposalInput, Ruling, Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 

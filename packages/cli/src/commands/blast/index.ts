@@ -1,5 +1,5 @@
-import { blastRadius, DERIVATIONS, type Derivation, type IncidentStart } from 'assize/internal/runtime';
-import { blastDocument } from 'assize/internal/views';
+import { blastDocument, blastRadius, DERIVATIONS, type IncidentStart } from '@assize/audit/internal/blast';
+import type { Derivation } from 'assize/internal/runtime';
 import type { Command } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { repeatable, withSharedOptions } from '../../files/options.ts';

@@ -1,8 +1,8 @@
+import type { BlastRadius } from '@assize/audit/internal/blast';
 import { stepText } from '@assize/audit/internal/incident';
 import { openIncident, type ProposedIncident, planResponse, type ResponsePlan } from '@assize/audit/internal/incidents';
 import type { KeyPair } from 'assize/internal/canon';
 import { findRootKey, GrantIssuer, INCIDENTS } from 'assize/internal/config';
-import type { BlastRadius } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
 import { CliError, EXIT, type ExitCode } from '../../errors.ts';

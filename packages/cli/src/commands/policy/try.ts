@@ -1,8 +1,8 @@
+import { backtestStore } from '@assize/audit/internal/replay';
 import { gatewayUnder, rulesPolicy } from '@assize/gate/internal/gateway';
 import type { Policy } from 'assize/internal/authority';
 import type { Instant } from 'assize/internal/canon';
 import type { Domain } from 'assize/internal/kernel';
-import { backtestStore } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
 import { type Command, Option } from 'commander';

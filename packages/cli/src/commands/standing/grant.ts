@@ -1,8 +1,9 @@
 import { type GatewayState, type UncoveredTerm, uncoveredTerms } from '@assize/gate/internal/gateway';
+import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
 import { addMicros, type Instant, parseInstant } from 'assize/internal/canon';
 import { systemClock } from 'assize/internal/oracle';
-import type { Assize, Ruling, Trajectory, WritChain } from 'assize/internal/runtime';
+import type { Assize, Ruling, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
 import { type Command, InvalidArgumentError } from 'commander';

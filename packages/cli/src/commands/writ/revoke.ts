@@ -1,7 +1,8 @@
+import type { WritChain } from 'assize/host';
 import { revokeScope, type Writ, writId } from 'assize/internal/authority';
 import type { KeyPair } from 'assize/internal/canon';
 import { REVOKE_ACTION } from 'assize/internal/kernel';
-import type { Revocation, WritChain } from 'assize/internal/runtime';
+import type { Revocation } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
 import type { Command } from 'commander';

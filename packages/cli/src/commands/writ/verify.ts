@@ -1,3 +1,4 @@
+import type { WritChain } from 'assize/host';
 import {
   createWritVerifier,
   type Writ,
@@ -7,7 +8,7 @@ import {
 } from 'assize/internal/authority';
 import type { Instant } from 'assize/internal/canon';
 import { systemClock } from 'assize/internal/oracle';
-import type { ListedWrit, WritChain } from 'assize/internal/runtime';
+import type { ListedWrit } from 'assize/internal/runtime';
 import type { Command } from 'commander';
 import { CliError, EXIT } from '../../errors.ts';
 import { anchorsOption, repeatable, withSharedOptions } from '../../files/options.ts';

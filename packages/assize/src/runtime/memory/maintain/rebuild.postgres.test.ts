@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fsck } from '@assize/audit/internal/checkpoints';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isAssizeError } from '#base';
@@ -17,7 +18,6 @@ import { clinic } from '../../../../../../tests/support/clinic/clinic.ts';
 import { HandClock, runtimeOver, START, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { onEveryStore } from '../../../../../../tests/support/ledger/stores.ts';
 import { openUnguarded } from '../../../../../../tests/support/ledger/unguarded.ts';
-import { fsck } from '../../inspect/checkpoints/index.ts';
 import type { Trajectory } from '../../trajectory.ts';
 import { checkMemory, type Memory, rebuildMemory } from '../index.ts';
 

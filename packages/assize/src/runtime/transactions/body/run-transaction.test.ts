@@ -1,3 +1,4 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Policy, writId } from '#authority';
@@ -5,7 +6,7 @@ import { hashText } from '#canon';
 import { declareTool } from '#effects';
 import { defineDomain, escalate, pass } from '#kernel';
 import { Replayer, verifyTrajectory } from '#ledger';
-import { deepReplay, type TransactionOptions } from '#runtime';
+import type { TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../../tests/support/tools/effect-sink.ts';

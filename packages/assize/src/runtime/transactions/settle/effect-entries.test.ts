@@ -1,3 +1,4 @@
+import { backtest, deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test } from 'vitest';
 import { hashText } from '#canon';
 import { EffectError } from '#effects';
@@ -18,8 +19,6 @@ import {
 } from '#ledger';
 import {
   type AssizeOptions,
-  backtest,
-  deepReplay,
   type PendingNotification,
   type ResolvedNotification,
   type Transaction,

@@ -1,9 +1,10 @@
+import { deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test } from 'vitest';
 import type { Sink } from '#effects';
 import { defineDomain } from '#kernel';
 import { readRow } from '#ledger';
 import { seededRandom } from '#oracle';
-import { type Assize, type AssizeOptions, deepReplay, type Ruling, type Transaction, verifyStore } from '#runtime';
+import { type Assize, type AssizeOptions, type Ruling, type Transaction, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
 import { keysOf } from '../../../../../../tests/support/ledger/rows.ts';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';

@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fsck } from '@assize/audit/internal/checkpoints';
 import type { StoreFault } from '@assize/testing/internal/faults.ts';
 import { faultAt } from '@assize/testing/internal/faults.ts';
 import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
@@ -37,7 +38,6 @@ import {
 } from '../../../../../../tests/support/ledger/runtime.ts';
 import type { Assize } from '../../assize.ts';
 import type { RuntimeError } from '../../errors.ts';
-import { fsck } from '../../inspect/checkpoints/index.ts';
 import type { AssizeOptions } from '../../options.ts';
 import { Trajectory } from '../../trajectory.ts';
 import { foldTrajectory } from '../fold.ts';
