@@ -5,8 +5,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { adjudicateDisclosure, advisory } from '@assize/examples/disclosure';
 import { generateKeys, openStore } from 'assize';
-import { adjudicateDisclosure, advisory } from 'assize-domains/disclosure';
 import { addMicros, contentHash } from '#canon';
 import { commitmentOf, type DisclosureState, disclosure, disclosureInitial } from '#domains/disclosure';
 import { type Authority, adjudicate, type Domain, initialState, World } from '#kernel';

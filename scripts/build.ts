@@ -16,7 +16,7 @@ const TEXTS = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'README.md'
 /** Folders of the repository that packages contain, by package. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   // The links of the README, and the paths in comments and help, lead to these.
-  assize: ['docs', 'examples', 'verifiers', 'clients'],
+  assize: ['docs', 'examples/programs', 'verifiers', 'clients'],
   cli: ['verifiers'],
 };
 

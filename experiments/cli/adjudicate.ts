@@ -5,8 +5,6 @@ import { positive, withSharedOptions } from '@assize/cli/internal/files/options.
 import { inSession } from '@assize/cli/internal/store/session.ts';
 import type { Output } from '@assize/cli/internal/terminal/output.ts';
 import { bold, dim, green, line, red, type Value, yellow } from '@assize/cli/internal/terminal/printable.ts';
-import type { Domain } from 'assize';
-import { toPointer } from 'assize/internal/canon';
 import {
   type AdjudicationReport,
   adjudicateRecorded,
@@ -18,7 +16,9 @@ import {
   recordedRun,
   recordedTask,
   runKey,
-} from 'assize-domains/tau';
+} from '@assize/examples/tau';
+import type { Domain } from 'assize';
+import { toPointer } from 'assize/internal/canon';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { adjudicateAdvisories } from './adjudicate-disclosure.ts';

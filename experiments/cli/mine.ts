@@ -4,7 +4,7 @@ import { positive, withoutStore } from '@assize/cli/internal/files/options.ts';
 import { inSession, type StorelessOptions } from '@assize/cli/internal/store/session.ts';
 import type { Output } from '@assize/cli/internal/terminal/output.ts';
 import { line } from '@assize/cli/internal/terminal/printable.ts';
-import { recordedRun } from 'assize-domains/tau';
+import { recordedRun } from '@assize/examples/tau';
 import type { Command } from 'commander';
 import { AIRLINE_RULES } from '../mining/airline-rules.ts';
 import { type AirlineMining, measureAirline } from '../mining/measure-airline.ts';

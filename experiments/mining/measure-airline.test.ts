@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { recordedRun } from 'assize-domains/tau';
+import { recordedRun } from '@assize/examples/tau';
 import { describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../tests/data.ts';
 import { AIRLINE_RULES } from './airline-rules.ts';

@@ -5,10 +5,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { retailRecordsOf } from '@assize/examples/retail';
+import { smallWorld } from '@assize/examples/retail/testing';
+import type { AdjudicationReport } from '@assize/examples/tau';
 import { contentHash, WORLD_LIMITS } from 'assize/internal/canon';
-import { retailRecordsOf } from 'assize-domains/retail';
-import { smallWorld } from 'assize-domains/retail/testing';
-import type { AdjudicationReport } from 'assize-domains/tau';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../tests/data.ts';
 import { type Ended, runCommand } from '../../tests/support/process/command.ts';

@@ -36,7 +36,7 @@ export function acceptDraftCommand(command: Command): void {
       'The command prints the changes of the scaffold, the places in them to read closely, and the findings that are left.\n' +
         'A draft whose file was changed is refused.\n' +
         'The acceptance is an approval in the ledger of the draft. The model cannot give it.\n\n' +
-        'Examples:\n  assize ontology accept domains/library\n  assize ontology accept domains/library --as human:ada',
+        'Examples:\n  assize ontology accept examples/domains/library\n  assize ontology accept examples/domains/library --as human:ada',
     )
     .action(
       inSession(async ({ json, out }, { as, record, force = false }: Options, folder: string) => {

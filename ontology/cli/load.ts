@@ -9,7 +9,7 @@ import type { Ontology } from '../index.ts';
 /** Locations of a domain's ontology: the published package, or the package with more domains. */
 const SHIPPED: readonly ((name: string) => string)[] = [
   (name) => `assize/internal/domains/${name}/ontology.ttl`,
-  (name) => `assize-domains/${name}/ontology.ttl`,
+  (name) => `@assize/examples/${name}/ontology.ttl`,
 ];
 
 /** The argument of a command. */

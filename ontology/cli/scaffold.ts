@@ -39,8 +39,8 @@ export function scaffoldOntology(command: Command): void {
       'With a model, the command writes NAME.draft.ts. Its findings go back to the model until no error is left. A repeated\n' +
         'command asks no model again. A person accepts the draft with assize ontology accept.\n' +
         'Negative: errors are left in the draft.\n\n' +
-        'Examples:\n  assize ontology scaffold ./library.ttl domains/library\n' +
-        '  assize ontology scaffold ./library.ttl domains/library --model openai:gpt-5 --bfo bfo.txt',
+        'Examples:\n  assize ontology scaffold ./library.ttl examples/domains/library\n' +
+        '  assize ontology scaffold ./library.ttl examples/domains/library --model openai:gpt-5 --bfo bfo.txt',
     )
     .action(
       inSession(async (session, options: Options, nameOrFile: string, folder: string) => {

@@ -1,8 +1,9 @@
 /** The ontology of a domain describes the domain's own processes, roles and rules, to the path. */
+
+import { moderation } from '@assize/examples/moderation';
+import { verification } from '@assize/examples/verification';
 import type { Domain } from 'assize';
 import { type Pattern, patternText } from 'assize/internal/kernel';
-import { moderation } from 'assize-domains/moderation';
-import { verification } from 'assize-domains/verification';
 import { describe, expect, test } from 'vitest';
 import { OntologyTerms } from '../testing/ontology-terms.ts';
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/reference/environment.md'), 'utf8');
 const SOURCES = [
-  '{packages,bench,domains,scripts,tests,experiments,ontology}/**/*.{ts,js}',
+  '{packages,bench,examples,scripts,tests,experiments,ontology}/**/*.{ts,js}',
   '.ci/*',
   '.github/**/*.yml',
   '*.ts',

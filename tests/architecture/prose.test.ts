@@ -21,7 +21,7 @@ const COMMENT = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\
 /** The first argument of `test`, `it`, `describe` or `law`, also after `.each(…)`. */
 const TITLE = /(?:\b(?:test|it|describe|law)|[\])])\(\s*(?:'((?:\\.|[^'\\\n])*)'|`((?:\\.|[^`\\])*)`)\s*,/g;
 
-const FOLDERS = ['packages', 'console', 'domains', 'ontology', 'experiments', 'bench', 'scripts', 'tests', 'examples'];
+const FOLDERS = ['packages', 'console', 'ontology', 'experiments', 'bench', 'scripts', 'tests', 'examples'];
 const files = FOLDERS.flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /(?<!prose\.test|openapi\.d)\.tsx?$/.test(entry.name))

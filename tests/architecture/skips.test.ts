@@ -21,7 +21,7 @@ test('every file with skippable tests has a reason, and every reason its files',
   const files = globSync(
     [
       'packages/**/*.test.ts',
-      'domains/**/*.test.ts',
+      'examples/**/*.test.ts',
       'ontology/**/*.test.ts',
       'experiments/**/*.test.ts',
       'bench/**/*.test.ts',

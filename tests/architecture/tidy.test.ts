@@ -25,18 +25,18 @@ const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: strin
     instead: 'settings are arguments; only the CLI talks',
   },
   {
-    where: /^(packages|domains|ontology|experiments|bench|scripts)\//,
+    where: /^(packages|examples|ontology|experiments|bench|scripts)\//,
     what: /catch\s*(\([a-z_]*\))?\s*\{\s*\}/i,
     instead: 'handle the error, or let it pass',
   },
   {
-    where: /^(packages|domains|ontology|experiments|bench|scripts|tests)\//,
+    where: /^(packages|examples|ontology|experiments|bench|scripts|tests)\//,
     not: /tidy\.test\.ts$/,
     what: /\b(TODO|FIXME|XXX|HACK)\b/,
     instead: 'do it, or say in an issue what is missing',
   },
   {
-    where: /^(packages|domains|ontology|experiments|bench|tests)\//,
+    where: /^(packages|examples|ontology|experiments|bench|tests)\//,
     not: /tidy\.test\.ts$/,
     what: /\b(it|test|describe)\.(only|todo)\b/,
     instead: 'run all tests',
@@ -51,7 +51,7 @@ const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: strin
   { where: /^(packages|ontology|experiments)\//, what: /export \* from/, instead: 'name what a folder shows' },
 ];
 
-const files = ['packages', 'domains', 'ontology', 'experiments', 'bench', 'scripts', 'tests'].flatMap((folder) =>
+const files = ['packages', 'examples', 'ontology', 'experiments', 'bench', 'scripts', 'tests'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => relative(root, join(entry.parentPath, entry.name))),
@@ -83,7 +83,7 @@ test('every layer starts with a comment on its guarantees and exclusions', () =>
     .filter((path) => !/^packages\/(cli|testing)\//.test(path));
   const experiments = ['effects', 'memory', 'memory/schedules', 'tables'].map((name) => join('experiments', name));
   const alone = ['packages/testing/src/conformance', ...folders('packages/assize/src/domains')];
-  for (const path of [...floors, ...alone, 'domains', 'ontology', ...experiments]) {
+  for (const path of [...floors, ...alone, 'examples/domains', 'ontology', ...experiments]) {
     expect(readFileSync(join(root, path, 'index.ts'), 'utf8'), path).toMatch(/^(\/\*\*|\/\/)/);
   }
 });

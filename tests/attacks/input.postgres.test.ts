@@ -12,7 +12,7 @@ import { canonicalize, parseStrict } from '#canon';
 import { exportLines, importLines, integrateLog, readRow } from '#ledger';
 import type { Ruling, Trajectory } from '#runtime';
 import type { Store } from '#stores';
-import { smallWorld } from '../../domains/airline/testing/small-world.ts';
+import { smallWorld } from '../../examples/domains/airline/testing/small-world.ts';
 import { batchOf, blobOf, entryAfter } from '../../packages/testing/src/store-rows.ts';
 import { type DeskState, desk, soundState } from '../support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';

@@ -3,9 +3,9 @@
  * without it.
  */
 import { readFileSync } from 'node:fs';
+import { airline } from '@assize/examples/airline';
+import { adjudicateAirline, bareAirline, type RecordedRun, recordedRun } from '@assize/examples/airline/adjudicate';
 import { generateKeys } from 'assize';
-import { airline } from 'assize-domains/airline';
-import { adjudicateAirline, bareAirline, type RecordedRun, recordedRun } from 'assize-domains/airline/adjudicate';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { deepReplay, deepReplayStore } from '#replay';
 import { MemoryStore } from '#stores';

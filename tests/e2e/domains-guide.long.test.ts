@@ -30,7 +30,7 @@ test('domain-tests.md: the test passes', () => {
 });
 
 test.each(Object.entries(PAGES))('%s passes the lint of the clone', (name, page) => {
-  const file = join('domains/library', name);
+  const file = join('examples/domains/library', name);
   const given = ['check', '--write', `--stdin-file-path=${file}`];
   const input = blockOf(page, `ts ${name}`);
   const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');

@@ -1,4 +1,4 @@
-/** The programs of examples/: each runs by itself, and prints what examples/README.md shows. */
+/** The programs of examples/programs: each runs by itself, and prints what examples/programs/README.md shows. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { linkMastra } from '../support/mastra/link-mastra.ts';
 import { hasMastra } from '../support/mastra/packages.ts';
 
-const folder = join(import.meta.dirname, '../../examples');
+const folder = join(import.meta.dirname, '../../examples/programs');
 const readme = readFileSync(join(folder, 'README.md'), 'utf8');
 const programs = readdirSync(folder).filter((name) => name.endsWith('.ts'));
 

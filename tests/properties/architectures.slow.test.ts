@@ -2,10 +2,10 @@
  * Shipped domains under microservices and the kernel. The kernel commits no state that breaks a
  * rule, and refuses no proposal that breaks none.
  */
-import { airline } from 'assize-domains/airline';
-import { moderation } from 'assize-domains/moderation';
-import { retail } from 'assize-domains/retail';
-import { verification } from 'assize-domains/verification';
+import { airline } from '@assize/examples/airline';
+import { moderation } from '@assize/examples/moderation';
+import { retail } from '@assize/examples/retail';
+import { verification } from '@assize/examples/verification';
 import { expect, test } from 'vitest';
 import { compareArchitectures } from '#architectures';
 import { disclosure } from '#domains/disclosure';
@@ -13,9 +13,9 @@ import { gateway } from '#domains/gateway';
 import { incident } from '#domains/incident';
 import { udt } from '#domains/udt';
 import type { Domain } from '#kernel';
-import { smallWorld } from '../../domains/airline/testing/small-world.ts';
-import { halfAYear } from '../../domains/moderation/testing/half-a-year.ts';
-import { smallWorld as smallShop } from '../../domains/retail/testing/small-world.ts';
+import { smallWorld } from '../../examples/domains/airline/testing/small-world.ts';
+import { halfAYear } from '../../examples/domains/moderation/testing/half-a-year.ts';
+import { smallWorld as smallShop } from '../../examples/domains/retail/testing/small-world.ts';
 import { smallPortfolio } from '../support/domains/disclosure/small-portfolio.ts';
 import { busyGateway } from '../support/domains/gateway/busy-gateway.ts';
 import { approvedIncident } from '../support/domains/incident/approved-incident.ts';

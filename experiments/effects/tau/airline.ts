@@ -1,7 +1,7 @@
+import { type AirlineRecords, type AirlineState, airline, airlineInitial } from '@assize/examples/airline';
 import type { Json } from 'assize/internal/base';
 import { segment } from 'assize/internal/effects';
 import type { ApplyContext } from 'assize/internal/kernel';
-import { type AirlineRecords, type AirlineState, airline, airlineInitial } from 'assize-domains/airline';
 import { z } from 'zod';
 import { COMMON } from './common.ts';
 import { type Args, copyOf, type Desk, type DeskTool, differing, notEmpty } from './desk.ts';

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AirlineRecords } from '@assize/examples/airline';
+import { airlineBenchmark } from '@assize/examples/airline/adjudicate';
+import type { RetailRecords } from '@assize/examples/retail';
+import { retailBenchmark } from '@assize/examples/retail/adjudicate';
+import { type ChangedRecords, type RecordedRun, recordedRun, recordedTask, runKey } from '@assize/examples/tau';
 import type { Json } from 'assize/internal/base';
 import { parseStrict } from 'assize/internal/canon';
-import type { AirlineRecords } from 'assize-domains/airline';
-import { airlineBenchmark } from 'assize-domains/airline/adjudicate';
-import type { RetailRecords } from 'assize-domains/retail';
-import { retailBenchmark } from 'assize-domains/retail/adjudicate';
-import { type ChangedRecords, type RecordedRun, recordedRun, recordedTask, runKey } from 'assize-domains/tau';
 import { z } from 'zod';
 import { FaultsError } from '../errors.ts';
 import { airlineDesk } from './airline.ts';

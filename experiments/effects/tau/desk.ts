@@ -1,6 +1,6 @@
+import type { ChangedRecords } from '@assize/examples/tau';
 import type { Json } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
-import type { ChangedRecords } from 'assize-domains/tau';
 import type { z } from 'zod';
 import type { Layers } from './layer.ts';
 

@@ -1,7 +1,7 @@
+import { type RetailRecords, type RetailState, retail, retailInitial } from '@assize/examples/retail';
 import type { Json } from 'assize/internal/base';
 import { segment } from 'assize/internal/effects';
 import type { ApplyContext } from 'assize/internal/kernel';
-import { type RetailRecords, type RetailState, retail, retailInitial } from 'assize-domains/retail';
 import { z } from 'zod';
 import { COMMON } from './common.ts';
 import { type Args, copyOf, type Desk, type DeskTool, differing, notEmpty } from './desk.ts';

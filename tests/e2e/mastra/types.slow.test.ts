@@ -51,7 +51,7 @@ describe.skipIf(!hasMastra)('Mastra (absent without npm ci --prefix peers)', () 
     const programs = [...page.matchAll(/^```(?:ts|typescript) (\S+)\n([\s\S]*?)^```$/gm)];
     expect(programs.length).toBeGreaterThan(4);
     for (const [, name = '', text = ''] of programs) writeFileSync(join(here, name), text);
-    copyFileSync(join(root, 'examples/mastra-agent.ts'), join(here, 'mastra-agent.ts'));
+    copyFileSync(join(root, 'examples/programs/mastra-agent.ts'), join(here, 'mastra-agent.ts'));
     writeFileSync(join(here, 'uses.ts'), USES);
     const compilerOptions = { typeRoots: [join(root, 'node_modules/@types')] };
     const config = { extends: join(root, 'tsconfig.json'), compilerOptions, include: ['*.ts'], exclude: [] };

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import domains from '../../../domains/package.json' with { type: 'json' };
+import domains from '../../../examples/package.json' with { type: 'json' };
 import experiments from '../../../experiments/package.json' with { type: 'json' };
 import ontology from '../../../ontology/package.json' with { type: 'json' };
 import manifest from '../../../package.json' with { type: 'json' };
@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../../..');
  */
 const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
   audit: ['#blast', '#bundle', '#checkpoints', '#replay'],
-  domains: subpaths('assize-domains', domains.exports),
+  domains: subpaths('@assize/examples', domains.exports),
   ontology: subpaths('assize-ontology', ontology.exports),
   experiments: subpaths('assize-experiments', experiments.exports),
 };

@@ -19,9 +19,9 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
 ];
 
 /** The package with more domains: airline and shop of tau-bench, moderation, verification. */
-const MORE_DOMAINS = 'assize-domains';
+const MORE_DOMAINS = '@assize/examples';
 
-/** The exports of the package `assize-domains`. */
+/** The exports of the package `@assize/examples`. */
 interface MoreDomains {
   domains(): Promise<Domain[]>;
   domainsWithoutInvariants(): Promise<Domain[]>;
