@@ -3,7 +3,7 @@
  *
  * - A package imports only the packages that its package.json names, and those stand before it.
  * - A room, a folder of `src`, imports only the rooms on its own line, by their `#` name.
- * - A workspace (`examples`, `ontology`, `experiments`) imports only packages and its own files.
+ * - A workspace (`labs`, `examples`) imports only packages and its own files.
  * - No file imports itself through others, types included (`circles`).
  */
 import { globSync, readFileSync } from 'node:fs';
@@ -101,7 +101,7 @@ const FROM_CORE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The workspaces beside the packages. */
-export const WORKSPACES: readonly string[] = ['examples', 'ontology', 'experiments'];
+export const WORKSPACES: readonly string[] = ['labs', 'examples'];
 
 /** Folders with subfolders that do not import each other. */
 const APART: readonly string[] = ['packages/assize/src/domains', 'examples/domains'];

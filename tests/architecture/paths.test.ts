@@ -7,12 +7,11 @@ const root = join(import.meta.dirname, '../..');
 const pages = [
   ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'],
   ...globSync('docs/**/*.md', { cwd: root }),
-  ...globSync('{experiments,ontology,examples,packages}/**/*.md', { cwd: root }),
+  ...globSync('{labs,examples,packages}/**/*.md', { cwd: root }),
 ].filter((page) => !page.includes('node_modules'));
 
 /** Folders of the repository, as a path in a page starts. */
-const PATH =
-  /^(?:packages|console|tests|experiments|ontology|examples|scripts|bench|verifiers|clients|docs|\.ci)\/[\w./-]+$/;
+const PATH = /^(?:packages|console|tests|labs|examples|scripts|bench|verifiers|clients|docs|\.ci)\/[\w./-]+$/;
 
 /** Paths that pages of docs/design and docs/reference give from `packages/assize/src/` on. */
 const SHORT = /^(?:runtime|ledger|kernel|effects|memory|stores|canon|oracle|agents|authority|merkle)\/[\w./-]+\.ts$/;
@@ -34,7 +33,7 @@ function pathsIn(text: string): string[] {
 
 test('paths are found in prose, and not in programs or placeholders', () => {
   const text =
-    'See `packages/assize/src/public/index.ts`, `effects/tool.ts` and `packages/assize/src/stores/NAME/`.\n```sh\ncat `src/none.ts`\n```\n`npm test`, `examples/domains/`';
+    'See `packages/assize/src/public/index.ts`, `effects/tool.ts` and `packages/assize/src/stores/NAME/`.\n```sh\ncat `src/none.ts`\n```\n`npm test`, `domains/`';
   expect(pathsIn(text)).toEqual(['packages/assize/src/public/index.ts', 'packages/assize/src/effects/tool.ts']);
 });
 

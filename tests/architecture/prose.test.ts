@@ -21,7 +21,7 @@ const COMMENT = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\
 /** The first argument of `test`, `it`, `describe` or `law`, also after `.each(…)`. */
 const TITLE = /(?:\b(?:test|it|describe|law)|[\])])\(\s*(?:'((?:\\.|[^'\\\n])*)'|`((?:\\.|[^`\\])*)`)\s*,/g;
 
-const FOLDERS = ['packages', 'console', 'ontology', 'experiments', 'bench', 'scripts', 'tests', 'examples'];
+const FOLDERS = ['packages', 'console', 'labs', 'bench', 'scripts', 'tests', 'examples'];
 const files = FOLDERS.flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /(?<!prose\.test|openapi\.d)\.tsx?$/.test(entry.name))
@@ -60,7 +60,7 @@ test('comments do not begin with what, which, who or how much', () => {
 test(`comment lines have at most ${COLUMNS_MAX} columns`, () => {
   // The templates of a scaffold contain comments of the generated files.
   const found = files
-    .filter(({ file }) => file !== 'ontology/test-source.ts')
+    .filter(({ file }) => file !== 'labs/ontology/test-source.ts')
     .flatMap(({ file, text }) =>
       text
         .split('\n')

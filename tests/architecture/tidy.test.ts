@@ -17,7 +17,7 @@ const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: strin
     instead: 'chance comes from a Random (oracle/random.ts)',
   },
   {
-    where: /^(packages|ontology|experiments)\/(?!cli\/)/,
+    where: /^(packages|labs)\/(?!(?:\w+\/)?cli\/)/,
     // An example is a program, and prints. The configuration has one place that reads variables,
     // the drivers of conformance inherit them, and the keys of an object store are nowhere else.
     not: /\/example\.ts$|^packages\/assize\/src\/config\/environment\.ts$|^packages\/assize\/src\/stores\/archive\/s3-environment\.ts$|^packages\/testing\/src\/conformance\/child-environment\.ts$/,
@@ -25,18 +25,18 @@ const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: strin
     instead: 'settings are arguments; only the CLI talks',
   },
   {
-    where: /^(packages|examples|ontology|experiments|bench|scripts)\//,
+    where: /^(packages|examples|labs|bench|scripts)\//,
     what: /catch\s*(\([a-z_]*\))?\s*\{\s*\}/i,
     instead: 'handle the error, or let it pass',
   },
   {
-    where: /^(packages|examples|ontology|experiments|bench|scripts|tests)\//,
+    where: /^(packages|examples|labs|bench|scripts|tests)\//,
     not: /tidy\.test\.ts$/,
     what: /\b(TODO|FIXME|XXX|HACK)\b/,
     instead: 'do it, or say in an issue what is missing',
   },
   {
-    where: /^(packages|examples|ontology|experiments|bench|tests)\//,
+    where: /^(packages|examples|labs|bench|tests)\//,
     not: /tidy\.test\.ts$/,
     what: /\b(it|test|describe)\.(only|todo)\b/,
     instead: 'run all tests',
@@ -48,10 +48,10 @@ const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: strin
     what: /\bsetInterval\(/,
     instead: 'a Recurring (server/recurring.ts) handles the failure of its work',
   },
-  { where: /^(packages|ontology|experiments)\//, what: /export \* from/, instead: 'name what a folder shows' },
+  { where: /^(packages|labs)\//, what: /export \* from/, instead: 'name what a folder shows' },
 ];
 
-const files = ['packages', 'examples', 'ontology', 'experiments', 'bench', 'scripts', 'tests'].flatMap((folder) =>
+const files = ['packages', 'examples', 'labs', 'bench', 'scripts', 'tests'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => relative(root, join(entry.parentPath, entry.name))),
@@ -81,9 +81,9 @@ test('every layer starts with a comment on its guarantees and exclusions', () =>
   })
     .map((file) => dirname(file))
     .filter((path) => !/^packages\/(cli|testing)\//.test(path));
-  const experiments = ['effects', 'memory', 'memory/schedules', 'tables'].map((name) => join('experiments', name));
+  const experiments = ['effects', 'memory', 'memory/schedules', 'tables'].map((name) => join('labs/experiments', name));
   const alone = ['packages/testing/src/conformance', ...folders('packages/assize/src/domains')];
-  for (const path of [...floors, ...alone, 'examples/domains', 'ontology', ...experiments]) {
+  for (const path of [...floors, ...alone, 'examples/domains', 'labs/ontology', ...experiments]) {
     expect(readFileSync(join(root, path, 'index.ts'), 'utf8'), path).toMatch(/^(\/\*\*|\/\/)/);
   }
 });

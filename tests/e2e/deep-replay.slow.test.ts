@@ -74,7 +74,7 @@ describe.skipIf(!hasData('tau-airline'))('the airline runs (tau-airline, absent 
     },
   );
 
-  test('without policy: the same; with it: stops as experiments/docs/airline.md', async () => {
+  test('without policy: the same; with it: stops as in airline.md', async () => {
     const store = await adjudicated('tools', 'reject');
     const bare = await deepReplayStore(store, { domains: [bareAirline] });
     expect(bare.every(({ same, preserved }) => same && preserved)).toBe(true);

@@ -1,4 +1,4 @@
-/** The programs of examples/programs: each runs by itself, and prints what examples/programs/README.md shows. */
+/** The programs of examples/programs: each runs by itself, and prints what their README shows. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

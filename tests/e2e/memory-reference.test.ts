@@ -105,10 +105,10 @@ test('an item without a test has nothing to build, or is a benchmark figure', ()
 });
 
 test('every property that is named after a number of the paper is there', () => {
-  const titles = titlesOf(readFile('experiments/tests/memory-theorems.test.ts'));
+  const titles = titlesOf(readFile('labs/experiments/tests/memory-theorems.test.ts'));
   const named = [...notions, ...paper, ...differences]
     .flatMap(({ tests }) => namedTests(tests))
-    .filter(({ file }) => file === 'experiments/tests/memory-theorems.test.ts');
+    .filter(({ file }) => file === 'labs/experiments/tests/memory-theorems.test.ts');
   expect(titles.length).toBeGreaterThan(8);
   expect(titles.filter((title) => !named.some((one) => matches(title, one.title)))).toEqual([]);
 });

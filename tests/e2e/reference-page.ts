@@ -13,7 +13,7 @@ export function readFile(path: string): string {
 
 /** The path from the root of a file that a page names. */
 export function pathOf(file: string): string {
-  return /^(?:packages|tests|bench|domains|ontology|experiments)\//.test(file) ? file : `packages/assize/src/${file}`;
+  return /^(?:packages|tests|bench|examples|labs)\//.test(file) ? file : `packages/assize/src/${file}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 // The exports of a copy of the package that make values, and those that accept them. Imported again
 // after `vi.resetModules()`, this module is another copy.
 
-import * as ontology from 'assize-ontology';
+import * as ontology from '@assize/labs/ontology';
 import * as agents from '#agents';
 import * as effects from '#effects';
 import * as kernel from '#kernel';

@@ -94,7 +94,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'other memories are not installed (npm ci --prefix peers)',
     holds: () => !existsSync(join(root, 'peers/node_modules')),
-    files: ['experiments/memory/peers/peers.slow.test.ts'],
+    files: ['labs/experiments/memory/peers/peers.slow.test.ts'],
     named: /absent without npm ci --prefix peers/,
   },
   {
@@ -173,7 +173,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'nothing is closed to root',
     holds: () => process.getuid?.() === 0,
-    files: ['packages/tools/src/files/file-actions.test.ts', 'experiments/tests/cli-adjudicate.slow.test.ts'],
+    files: ['packages/tools/src/files/file-actions.test.ts', 'labs/experiments/tests/cli-adjudicate.slow.test.ts'],
     named: /a folder that can not be written to|a file that may not be read/,
   },
   {
@@ -269,14 +269,14 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'examples/domains/retail/benchmark.slow.test.ts',
       'examples/domains/retail/schema.test.ts',
       'examples/domains/retail/tools.slow.test.ts',
-      'experiments/effects/experiments/tasks.slow.test.ts',
-      'experiments/effects/experiments/model-runs.test.ts',
-      'experiments/mining/measure-airline.test.ts',
-      'experiments/effects/tau/data.test.ts',
-      'experiments/effects/tau/service.test.ts',
-      'experiments/tests/airline.slow.test.ts',
+      'labs/experiments/effects/experiments/tasks.slow.test.ts',
+      'labs/experiments/effects/experiments/model-runs.test.ts',
+      'labs/experiments/mining/measure-airline.test.ts',
+      'labs/experiments/effects/tau/data.test.ts',
+      'labs/experiments/effects/tau/service.test.ts',
+      'labs/experiments/tests/airline.slow.test.ts',
       'tests/e2e/deep-replay.slow.test.ts',
-      'experiments/tests/retail.slow.test.ts',
+      'labs/experiments/tests/retail.slow.test.ts',
     ],
   },
   {
@@ -284,7 +284,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     holds: without('go-vulndb'),
     files: [
       'examples/domains/disclosure/adjudicate.slow.test.ts',
-      'experiments/tests/disclosure.slow.test.ts',
+      'labs/experiments/tests/disclosure.slow.test.ts',
       'packages/cli/src/tour/advisories.test.ts',
     ],
     named: /absent without ASSIZE_DATA/,

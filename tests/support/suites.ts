@@ -18,7 +18,7 @@ export interface Suite {
 
 export type SuiteName = 'fast' | 'slow' | 'long' | 'all';
 
-const WORKSPACES = 'console,bench,examples,ontology,experiments';
+const WORKSPACES = 'console,bench,examples,labs';
 const FOLDERS = `{packages,tests,${WORKSPACES}}`;
 const NEVER = ['**/node_modules/**', '**/dist*/**'];
 

@@ -54,7 +54,7 @@ function programs(page: string): Record<string, string> {
   return found;
 }
 
-const pages = ['docs/guide', 'docs/reference', 'experiments/docs'].flatMap((folder) =>
+const pages = ['docs/guide', 'docs/reference', 'labs/experiments/docs'].flatMap((folder) =>
   readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
 );
 const shown = withShared(Object.assign({}, ...['README.md', ...pages].map(programs)));

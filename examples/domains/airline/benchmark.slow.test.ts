@@ -16,8 +16,8 @@ import {
 import { attempt, copyOf, type Outcome } from './testing/naive-world.ts';
 
 /**
- * The numbers and the list of experiments/docs/airline.md. A rejected or pending proposal changes
- * nothing, as in the real job.
+ * The numbers and the list of labs/experiments/docs/airline.md. A rejected or pending proposal
+ * changes nothing, as in the real job.
  */
 describe.skipIf(!hasAirline)('the policy on the benchmark (tau-airline, absent without ASSIZE_DATA)', () => {
   const world = hasAirline ? airlineWorld() : (undefined as never);

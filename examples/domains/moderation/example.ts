@@ -1,5 +1,5 @@
 /**
- * A story of one account, on a real ledger in memory: `npx node examples/domains/moderation/example.ts`
+ * A story of one account, on a ledger in memory: `npx node examples/domains/moderation/example.ts`
  * prints it.
  */
 

@@ -1,8 +1,8 @@
 /**
  * The shop's policy as invariants; the first invariant that does not pass decides. The order is:
  * the purpose of an action, its items and money, and the agreement of records with rows. No rule
- * escalates: the policy requires no human decision on a record. examples/domains/retail/README.md states for
- * every sentence of the policy where it is enforced.
+ * escalates: the policy requires no human decision on a record. The README states for every
+ * sentence of the policy where it is enforced.
  */
 import type { Invariant, Rules } from 'assize/internal/kernel';
 import { agreement } from './policy/agreement.ts';

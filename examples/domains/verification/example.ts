@@ -1,6 +1,6 @@
 /**
- * A story of one finding, on a real ledger in memory: `npx node examples/domains/verification/example.ts`
- * prints it.
+ * A story of one finding, on a real ledger in memory, printed by
+ * `npx node examples/domains/verification/example.ts`.
  */
 
 import { Replayer, verifyTrajectory } from '@assize/audit';

@@ -94,8 +94,10 @@ export const ASSIZE: CommandLine = {
  * installed.
  */
 function ontologyCommand(): CommandLine['commands'] {
-  if (!isInstalled('assize-ontology/cli')) return {};
-  return { ontology: async () => (await importInstalled<{ ontology: Register }>('assize-ontology/cli')).ontology };
+  if (!isInstalled('@assize/labs/ontology/cli')) return {};
+  return {
+    ontology: async () => (await importInstalled<{ ontology: Register }>('@assize/labs/ontology/cli')).ontology,
+  };
 }
 
 /** Runs one command line. Never throws: the function prints the error and returns the exit code. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AssizeError } from '#base';
 
-const SOURCES = ['packages', 'examples', 'ontology', 'experiments'].flatMap((folder) => {
+const SOURCES = ['packages', 'examples', 'labs'].flatMap((folder) => {
   const root = join(import.meta.dirname, '../../..', folder);
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))

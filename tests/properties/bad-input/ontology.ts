@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as ontology from 'assize-ontology';
+import * as ontology from '@assize/labs/ontology';
 import { budget } from '#domains/budget';
 import { createOracle, fixedClock } from '#oracle';
 import { MemoryStore } from '#stores';

@@ -1,8 +1,7 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import domains from '../../../examples/package.json' with { type: 'json' };
-import experiments from '../../../experiments/package.json' with { type: 'json' };
-import ontology from '../../../ontology/package.json' with { type: 'json' };
+import labs from '../../../labs/package.json' with { type: 'json' };
 import manifest from '../../../package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '../../..');
@@ -14,8 +13,8 @@ const root = join(import.meta.dirname, '../../..');
 const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
   audit: ['#blast', '#bundle', '#checkpoints', '#replay'],
   domains: subpaths('@assize/examples', domains.exports),
-  ontology: subpaths('assize-ontology', ontology.exports),
-  experiments: subpaths('assize-experiments', experiments.exports),
+  ontology: subpaths('@assize/labs', labs.exports).filter((name) => name.endsWith('/ontology')),
+  experiments: subpaths('@assize/labs', labs.exports).filter((name) => !name.endsWith('/ontology')),
 };
 
 function subpaths(name: string, exported: Readonly<Record<string, string>>): string[] {

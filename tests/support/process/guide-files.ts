@@ -35,5 +35,5 @@ export function writeFiles(page: string, folder: string): void {
   for (const [name, parts] of files) writeFileSync(join(folder, name), parts.join('\n'));
 }
 
-/** The ontology of ontology/docs/ontology.md. */
-export const LIBRARY: string = blockOf('ontology/docs/ontology.md', 'turtle library.ttl');
+/** The ontology of labs/ontology/docs/ontology.md. */
+export const LIBRARY: string = blockOf('labs/ontology/docs/ontology.md', 'turtle library.ttl');

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, realpathSync, symlinkSync } from 'node:
 import { basename, dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '../../..');
-const WORKSPACES = ['examples', 'ontology', 'experiments'];
+const WORKSPACES = ['examples', 'labs'];
 
 /**
  * Copies the sources and the workspaces into a folder, with the installed packages of this clone
@@ -22,7 +22,7 @@ export function copyClone(folder: string, without: readonly string[] = []): void
   for (const name of named.filter((one) => !one.startsWith('.') && !without.includes(one))) {
     mkdirSync(dirname(join(own, name)), { recursive: true });
     // The copy imports its own workspaces, and itself, as the clone does.
-    const workspace = WORKSPACES.find((one) => name === `assize-${one}` || name === `@assize/${one}`);
+    const workspace = WORKSPACES.find((one) => name === `@assize/${one}`);
     if (workspace !== undefined) symlinkSync(join(folder, workspace), join(own, name));
     else if (name === 'assize' || (name.startsWith('@assize/') && name !== '@assize/console'))
       symlinkSync(join(folder, 'packages', basename(name)), join(own, name));
