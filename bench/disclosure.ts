@@ -5,11 +5,11 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { adjudicateDisclosure, advisory } from '@assize/examples/disclosure';
 import { generateKeys, openStore } from 'assize';
 import { addMicros, contentHash } from '#canon';
 import { commitmentOf, type DisclosureState, disclosure, disclosureInitial } from '#domains/disclosure';
 import { type Authority, adjudicate, type Domain, initialState, World } from '#kernel';
+import { adjudicateDisclosure, advisory } from '../examples/domains/disclosure/adjudicate.ts';
 import { type BenchResult, formatTable, median, percentile } from './measure.ts';
 
 const SMALL = 1_000;

@@ -1,5 +1,5 @@
 /**
- * The domains of `@assize/examples`, for a program that finds them by the package's name.
+ * The domains of the workspace, for commands in a clone.
  *
  * Guarantees: every domain is loaded only when a caller asks for it, because schemas take time to
  * build.

@@ -50,7 +50,8 @@ export type OntologyErrorCode =
   | 'reference_too_long'
   /**
    * No draft of a module in the folder can be accepted: there is none, it has errors, or its file
-   * was changed. Run `assize ontology scaffold` again. Evidence `{found}` for a file: its hash.
+   * was changed. Run `assize-experiments ontology scaffold` again. Evidence `{found}` for a file:
+   * its hash.
    */
   | 'not_acceptable';
 

@@ -3,12 +3,17 @@
  * without it.
  */
 import { readFileSync } from 'node:fs';
-import { airline } from '@assize/examples/airline';
-import { adjudicateAirline, bareAirline, type RecordedRun, recordedRun } from '@assize/examples/airline/adjudicate';
 import { generateKeys } from 'assize';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { deepReplay, deepReplayStore } from '#replay';
 import { MemoryStore } from '#stores';
+import {
+  adjudicateAirline,
+  bareAirline,
+  type RecordedRun,
+  recordedRun,
+} from '../../examples/domains/airline/adjudicate.ts';
+import { airline } from '../../examples/domains/airline/index.ts';
 import { dataPath, hasData } from '../data.ts';
 import { someOf } from '../support/some-of.ts';
 

@@ -276,8 +276,6 @@ test('the command is there', () => {
 test('a command of a workspace is not there', () => {
   const bin = 'node_modules/assize/bin/assize.js';
   expect(() => node([bin, 'adjudicate'])).toThrow(/unknown command/);
-  for (const line of [['ontology'], ['help', 'ontology'], ['ontology', 'check', 'udt']])
-    expect(() => node([bin, ...line])).toThrow(/no ontology workbench\. Clone the repository/);
 });
 
 test.each(published)('no source, test or path of the building machine is in $name', ({ name }) => {

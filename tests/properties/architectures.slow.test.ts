@@ -2,10 +2,7 @@
  * Shipped domains under microservices and the kernel. The kernel commits no state that breaks a
  * rule, and refuses no proposal that breaks none.
  */
-import { airline } from '@assize/examples/airline';
-import { moderation } from '@assize/examples/moderation';
-import { retail } from '@assize/examples/retail';
-import { verification } from '@assize/examples/verification';
+
 import { expect, test } from 'vitest';
 import { compareArchitectures } from '#architectures';
 import { disclosure } from '#domains/disclosure';
@@ -13,9 +10,13 @@ import { gateway } from '#domains/gateway';
 import { incident } from '#domains/incident';
 import { udt } from '#domains/udt';
 import type { Domain } from '#kernel';
+import { airline } from '../../examples/domains/airline/index.ts';
 import { smallWorld } from '../../examples/domains/airline/testing/small-world.ts';
+import { moderation } from '../../examples/domains/moderation/index.ts';
 import { halfAYear } from '../../examples/domains/moderation/testing/half-a-year.ts';
+import { retail } from '../../examples/domains/retail/index.ts';
 import { smallWorld as smallShop } from '../../examples/domains/retail/testing/small-world.ts';
+import { verification } from '../../examples/domains/verification/index.ts';
 import { smallPortfolio } from '../support/domains/disclosure/small-portfolio.ts';
 import { busyGateway } from '../support/domains/gateway/busy-gateway.ts';
 import { approvedIncident } from '../support/domains/incident/approved-incident.ts';

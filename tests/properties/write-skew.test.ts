@@ -1,12 +1,13 @@
 /** Write skew that is found by running a domain is there (seed 000, Definition A.11). */
-import { airline } from '@assize/examples/airline';
-import { findWriteSkew, type SkewWitness } from '@assize/labs/ontology';
+
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { budget } from '#domains/budget';
 import { udt } from '#domains/udt';
 import { type Domain, defineDomain, detectionVector, pass, reject } from '#kernel';
+import { airline } from '../../examples/domains/airline/index.ts';
 import { passengers, smallWorld } from '../../examples/domains/airline/testing/small-world.ts';
+import { findWriteSkew, type SkewWitness } from '../../labs/ontology/index.ts';
 import { mergeUnchecked } from '../../labs/ontology/merge-unchecked.ts';
 import { errorOf } from '../support/process/errors.ts';
 

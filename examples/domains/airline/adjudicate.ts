@@ -1,14 +1,14 @@
 /** The main job: recorded agents of the airline before the kernel. */
 
+import { arg, checkArgument } from 'assize/internal/base';
+import type { Domain } from 'assize/internal/kernel';
 import {
   type AdjudicateOptions as AdjudicateRecordedOptions,
   type AdjudicationReport,
   adjudicateRecorded,
   type Benchmark,
   withoutPolicy,
-} from '@assize/examples/tau';
-import { arg, checkArgument } from 'assize/internal/base';
-import type { Domain } from 'assize/internal/kernel';
+} from '../tau/index.ts';
 import { airline } from './index.ts';
 import { airlineInitial } from './initial.ts';
 import { type AirlineRecords, type AirlineState, airlineRecords } from './schema.ts';
@@ -28,7 +28,7 @@ export {
   recordedRun,
   recordedTask,
   runKey,
-} from '@assize/examples/tau';
+} from '../tau/index.ts';
 
 /** The airline without its policy: only what the tools themselves refuse is refused. */
 export const bareAirline: Domain = withoutPolicy(airline);

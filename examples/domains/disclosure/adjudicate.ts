@@ -8,7 +8,6 @@
  * lasts its full time.
  */
 
-import { byCause, finished, type JobOptions, type JobReport } from '@assize/examples/job';
 import { Assize, issueWrit, type KeyPair, type Ruling, type Trajectory, type Writ } from 'assize';
 import { arg, checkArgument } from 'assize/internal/base';
 import type { Instant } from 'assize/internal/canon';
@@ -17,6 +16,7 @@ import { DISCLOSURE_SETTINGS, disclosureInitial } from 'assize/internal/domains/
 import { roles } from 'assize/internal/domains/disclosure/processes.ts';
 import type { DisclosureState, Phase } from 'assize/internal/domains/disclosure/schema.ts';
 import { addDays } from 'assize/internal/domains/disclosure/time.ts';
+import { byCause, finished, type JobOptions, type JobReport } from '../job/index.ts';
 import { type Advisory, receiverOf } from './adjudicate-advisory.ts';
 import { Pace, type Plan, planOf, type Step } from './adjudicate-plan.ts';
 

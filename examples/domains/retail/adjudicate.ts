@@ -1,14 +1,14 @@
 /** Recorded agents of the shop, and the benchmark's own solutions, before the kernel. */
 
+import { arg, checkArgument } from 'assize/internal/base';
+import type { Domain } from 'assize/internal/kernel';
 import {
   type AdjudicateOptions,
   type AdjudicationReport,
   adjudicateRecorded,
   type Benchmark,
   withoutPolicy,
-} from '@assize/examples/tau';
-import { arg, checkArgument } from 'assize/internal/base';
-import type { Domain } from 'assize/internal/kernel';
+} from '../tau/index.ts';
 import { authenticatedUser } from './authentication.ts';
 import { retail } from './index.ts';
 import { retailInitial, retailRecordsOf } from './initial.ts';

@@ -3,12 +3,12 @@
  * tool that would.
  */
 
-import { recordedTask } from '@assize/examples/tau';
 import { generateKeys } from 'assize';
 import { type Domain, defineDomain } from 'assize/internal/kernel';
 import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { recordedTask } from '../tau/index.ts';
 import { adjudicateRetail } from './adjudicate.ts';
 import { authenticatedUser } from './authentication.ts';
 import { retail } from './index.ts';

@@ -5,9 +5,9 @@
  * whole store.
  */
 
-import { byCause, finished, type JobOptions, type JobReport } from '@assize/examples/job';
 import { Assize, fixedClock } from 'assize';
 import { arg, checkArgument } from 'assize/internal/base';
+import { byCause, finished, type JobOptions, type JobReport } from '../job/index.ts';
 import { openBase } from './base.ts';
 import type { Benchmark } from './benchmark.ts';
 import { type ExpectedRun, type RecordedRun, runKey } from './recorded.ts';

@@ -4,7 +4,12 @@ import { readLines } from '@assize/cli/internal/files/input-file.ts';
 import type { Session } from '@assize/cli/internal/store/session.ts';
 import type { Output } from '@assize/cli/internal/terminal/output.ts';
 import { bold, line, red, type Value } from '@assize/cli/internal/terminal/printable.ts';
-import { type Advisory, adjudicateDisclosure, advisory, type DisclosureReport } from '@assize/examples/disclosure';
+import {
+  type Advisory,
+  adjudicateDisclosure,
+  advisory,
+  type DisclosureReport,
+} from '../../../examples/domains/disclosure/adjudicate.ts';
 import { type AdjudicateCliOptions, requireTaken } from './adjudicate-options.ts';
 import { doJob, printSums } from './job.ts';
 

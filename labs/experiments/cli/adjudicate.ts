@@ -5,6 +5,10 @@ import { positive, withSharedOptions } from '@assize/cli/internal/files/options.
 import { inSession } from '@assize/cli/internal/store/session.ts';
 import type { Output } from '@assize/cli/internal/terminal/output.ts';
 import { bold, dim, green, line, red, type Value, yellow } from '@assize/cli/internal/terminal/printable.ts';
+import type { Domain } from 'assize';
+import { toPointer } from 'assize/internal/canon';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
 import {
   type AdjudicationReport,
   adjudicateRecorded,
@@ -16,11 +20,7 @@ import {
   recordedRun,
   recordedTask,
   runKey,
-} from '@assize/examples/tau';
-import type { Domain } from 'assize';
-import { toPointer } from 'assize/internal/canon';
-import { type Command, Option } from 'commander';
-import { z } from 'zod';
+} from '../../../examples/domains/tau/index.ts';
 import { adjudicateAdvisories } from './adjudicate-disclosure.ts';
 import { type AdjudicateCliOptions, requireTaken } from './adjudicate-options.ts';
 import { benchmarkNamed } from './benchmarks.ts';

@@ -1,11 +1,11 @@
 import { CliError } from '@assize/cli/internal/errors.ts';
 import { loadDomains } from '@assize/cli/internal/store/domains.ts';
-import type { Benchmark } from '@assize/examples/tau';
+import type { Benchmark } from '../../../examples/domains/tau/index.ts';
 
 /** By the name of the domain; loaded when asked for, because schemas take time to build. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark<any>>>> = {
-  airline: async () => (await import('@assize/examples/airline/adjudicate')).airlineBenchmark,
-  retail: async () => (await import('@assize/examples/retail/adjudicate')).retailBenchmark,
+  airline: async () => (await import('../../../examples/domains/airline/adjudicate.ts')).airlineBenchmark,
+  retail: async () => (await import('../../../examples/domains/retail/adjudicate.ts')).retailBenchmark,
 };
 
 export function loadBenchmarks(): Promise<Benchmark<any>[]> {

@@ -4,8 +4,8 @@ import type { Session } from '@assize/cli/internal/store/session.ts';
 import { watchedStore } from '@assize/cli/internal/store/watched-store.ts';
 import type { Output } from '@assize/cli/internal/terminal/output.ts';
 import { green, line, red } from '@assize/cli/internal/terminal/printable.ts';
-import type { JobOptions, JobReport } from '@assize/examples/job';
 import { generateKeys } from 'assize';
+import type { JobOptions, JobReport } from '../../../examples/domains/job/index.ts';
 
 interface Job<Report> {
   /** The items of the job, as in “adjudicating runs”. */

@@ -4,8 +4,8 @@ import { positive, withoutStore } from '@assize/cli/internal/files/options.ts';
 import { inSession, type StorelessOptions } from '@assize/cli/internal/store/session.ts';
 import type { Output } from '@assize/cli/internal/terminal/output.ts';
 import { line } from '@assize/cli/internal/terminal/printable.ts';
-import { recordedRun } from '@assize/examples/tau';
 import type { Command } from 'commander';
+import { recordedRun } from '../../../examples/domains/tau/index.ts';
 import { AIRLINE_RULES } from '../mining/airline-rules.ts';
 import { type AirlineMining, measureAirline } from '../mining/measure-airline.ts';
 

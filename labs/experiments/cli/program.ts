@@ -13,6 +13,7 @@ export const EXPERIMENTS: CommandLine = {
     level: async () => (await import('./level.ts')).level,
     provenance: async () => (await import('./provenance.ts')).provenance,
     adjudicate: async () => (await import('./adjudicate.ts')).adjudicate,
+    ontology: async () => (await import('../../ontology/cli/index.ts')).ontology,
     mine: async () => (await import('./mine.ts')).mine,
   },
 };

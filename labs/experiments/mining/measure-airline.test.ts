@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { recordedRun } from '@assize/examples/tau';
 import { describe, expect, test } from 'vitest';
+import { recordedRun } from '../../../examples/domains/tau/index.ts';
 import { dataPath, hasData } from '../../../tests/data.ts';
 import { AIRLINE_RULES } from './airline-rules.ts';
 import { measureAirline } from './measure-airline.ts';

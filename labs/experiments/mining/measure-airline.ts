@@ -1,5 +1,5 @@
-import { type RecordedRun, runKey } from '@assize/examples/tau';
 import { type Candidate, judgeRule, type MiningOptions, type MiningRun, mine } from '@assize/gate/internal/mining';
+import { type RecordedRun, runKey } from '../../../examples/domains/tau/index.ts';
 import { AIRLINE_RULES, type PolicyRule, type Visible } from './airline-rules.ts';
 
 /** A mined rule, with the rule of the policy that says the same, if there is one. */

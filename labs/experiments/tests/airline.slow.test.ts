@@ -5,9 +5,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AdjudicationReport } from '@assize/examples/airline/adjudicate';
 import { contentHash, WORLD_LIMITS } from 'assize/internal/canon';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AdjudicationReport } from '../../../examples/domains/airline/adjudicate.ts';
 import { dataPath, hasData } from '../../../tests/data.ts';
 import { type Ended, runCommand } from '../../../tests/support/process/command.ts';
 

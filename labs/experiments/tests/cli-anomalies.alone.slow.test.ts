@@ -5,11 +5,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EXPERIMENTS } from '@assize/labs/memory';
-import type { Table } from '@assize/labs/tables';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCommand } from '../../../tests/support/process/command.ts';
 import { blocksOf } from '../../../tests/support/process/guide-files.ts';
+import { EXPERIMENTS } from '../memory/index.ts';
+import type { Table } from '../tables/index.ts';
 
 /**
  * Fewer runs than in the paper. Values that follow from definitions are the same for any number.
@@ -268,7 +268,7 @@ describe('a cell that differs from its expected value', () => {
 
   beforeEach(() => {
     vi.resetModules();
-    vi.doMock('@assize/labs/memory', () => ({
+    vi.doMock('../memory/index.ts', () => ({
       EXPERIMENTS: [
         { name: 'broken', about: 'breaks', run: async () => [table] },
         { name: 'served', about: 'serves', needs: 'postgres', run: async () => [] },
@@ -276,7 +276,7 @@ describe('a cell that differs from its expected value', () => {
     }));
   });
   afterEach(() => {
-    vi.doUnmock('@assize/labs/memory');
+    vi.doUnmock('../memory/index.ts');
     vi.restoreAllMocks();
     process.exitCode = 0;
   });

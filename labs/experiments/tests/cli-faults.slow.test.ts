@@ -2,11 +2,11 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EXPERIMENTS } from '@assize/labs/effects';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { endOf, runCommand, startCommand } from '../../../tests/support/process/command.ts';
 import { blocksOf } from '../../../tests/support/process/guide-files.ts';
 import { possible } from '../cli/experiments.ts';
+import { EXPERIMENTS } from '../effects/index.ts';
 
 let folder: string;
 

@@ -5,11 +5,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { retailRecordsOf } from '@assize/examples/retail';
-import { smallWorld } from '@assize/examples/retail/testing';
-import type { AdjudicationReport } from '@assize/examples/tau';
 import { contentHash, WORLD_LIMITS } from 'assize/internal/canon';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { retailRecordsOf } from '../../../examples/domains/retail/index.ts';
+import { smallWorld } from '../../../examples/domains/retail/testing/small-world.ts';
+import type { AdjudicationReport } from '../../../examples/domains/tau/index.ts';
 import { dataPath, hasData } from '../../../tests/data.ts';
 import { type Ended, runCommand } from '../../../tests/support/process/command.ts';
 

@@ -36,7 +36,7 @@ export function acceptDraftCommand(command: Command): void {
       'The command prints the changes of the scaffold, the places in them to read closely, and the findings that are left.\n' +
         'A draft whose file was changed is refused.\n' +
         'The acceptance is an approval in the ledger of the draft. The model cannot give it.\n\n' +
-        'Examples:\n  assize ontology accept examples/domains/library\n  assize ontology accept examples/domains/library --as human:ada',
+        'Examples:\n  assize-experiments ontology accept examples/domains/library\n  assize-experiments ontology accept examples/domains/library --as human:ada',
     )
     .action(
       inSession(async ({ json, out }, { as, record, force = false }: Options, folder: string) => {
@@ -56,7 +56,7 @@ export function acceptDraftCommand(command: Command): void {
         if (as === undefined) {
           if (json) out.document(documentOf(draft, review));
           else if (draft.accepted === undefined)
-            out.line(line`Accept it with: assize ontology accept ${folder} --as human:NAME`);
+            out.line(line`Accept it with: assize-experiments ontology accept ${folder} --as human:NAME`);
           return EXIT.ok;
         }
         const changed = files.filter(([path, to]) => !existsSync(path) || readText(path) !== to);

@@ -34,7 +34,7 @@ export function checkOntology(command: Command): void {
     .addHelpText(
       'after',
       'Negative: an error, or a difference from the domain.\n\n' +
-        'Examples:\n  assize ontology check udt --domain udt\n  assize ontology check ./library.ttl --domain ./library.ts',
+        'Examples:\n  assize-experiments ontology check udt --domain udt\n  assize-experiments ontology check ./library.ttl --domain ./library.ts',
     )
     .action(
       inSession(async ({ json, out }, { domain: named }: Options, nameOrFile: string) => {

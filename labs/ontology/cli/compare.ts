@@ -43,10 +43,10 @@ export function compareOntologies(command: Command): void {
   )
     .addHelpText(
       'after',
-      'assize ontology check --domain compares an ontology with its own domain.\n' +
+      'assize-experiments ontology check --domain compares an ontology with its own domain.\n' +
         'Negative: the architectures are not isomorphic at the level.\n\n' +
-        'Examples:\n  assize ontology compare udt disclosure\n' +
-        '  assize ontology compare disclosure verification --without Intake --without Staffing --without Registry --out paths.svg',
+        'Examples:\n  assize-experiments ontology compare udt disclosure\n' +
+        '  assize-experiments ontology compare disclosure verification --without Intake --without Staffing --without Registry --out paths.svg',
     )
     .action(
       inSession(async ({ json, out }, options: Options, nameOrFile: string, other: string) => {

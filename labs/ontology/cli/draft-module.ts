@@ -106,6 +106,6 @@ export function printFindings(out: Output, findings: readonly DraftFinding[]): v
 
 function printEnd(out: Output, ok: boolean, file: string | undefined, folder: string): void {
   if (file !== undefined) out.line(line`${file} written`);
-  if (ok) out.line(line`Review the draft with: assize ontology accept ${folder}`);
+  if (ok) out.line(line`Review the draft with: assize-experiments ontology accept ${folder}`);
   else out.line(line`The draft cannot be accepted. Ask another model, or allow more --rounds.`);
 }

@@ -33,7 +33,7 @@ export function draftOntologyCommand(command: Command): void {
     .addHelpText(
       'after',
       'A repeated call with the same prose and command uses the answer in the store’s oracle log.\n\n' +
-        'Example:\n  assize ontology draft library.md --model-command "my-model --quiet" --out library.ttl',
+        'Example:\n  assize-experiments ontology draft library.md --model-command "my-model --quiet" --out library.ttl',
     )
     .action(
       inSession(async (session, options: Options, file: string) => {

@@ -26,7 +26,7 @@ export function drawOntology(command: Command): void {
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  assize ontology draw udt --out udt.svg\n  assize ontology draw udt --continuant --out patient.svg',
+      '\nExamples:\n  assize-experiments ontology draw udt --out udt.svg\n  assize-experiments ontology draw udt --continuant --out patient.svg',
     )
     .action(
       inSession(async ({ json, out }, options: Options, nameOrFile: string) => {

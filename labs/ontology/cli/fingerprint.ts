@@ -55,7 +55,7 @@ export function fingerprintOntology(command: Command): void {
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  assize ontology fingerprint udt\n  assize ontology fingerprint udt --domain udt   with two proposals as witness',
+      '\nExamples:\n  assize-experiments ontology fingerprint udt\n  assize-experiments ontology fingerprint udt --domain udt   with two proposals as witness',
     )
     .action(
       inSession(async ({ json, out }, options: Options, nameOrFile: string) => {

@@ -16,7 +16,7 @@ export function invariants(command: Command): void {
       .argument('<ontology>', ONTOLOGY_ARGUMENT)
       .addOption(thresholdOption()),
   )
-    .addHelpText('after', '\nExample:\n  assize ontology invariants udt')
+    .addHelpText('after', '\nExample:\n  assize-experiments ontology invariants udt')
     .action(
       inSession(async ({ json, out }, { threshold }: RoleCliOptions, nameOrFile: string) => {
         const ontology = await loadOntology(nameOrFile);

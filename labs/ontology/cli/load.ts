@@ -6,10 +6,10 @@ import { domainsNamed, loadDomains } from '@assize/cli/internal/store/domains.ts
 import { type Domain, isAssizeError } from 'assize';
 import type { Ontology } from '../index.ts';
 
-/** Locations of a domain's ontology: the published package, or the package with more domains. */
+/** Locations of a domain's ontology: the core, or the examples. */
 const SHIPPED: readonly ((name: string) => string)[] = [
   (name) => `assize/internal/domains/${name}/ontology.ttl`,
-  (name) => `@assize/examples/${name}/ontology.ttl`,
+  (name) => new URL(`../../../examples/domains/${name}/ontology.ttl`, import.meta.url).href,
 ];
 
 /** The argument of a command. */

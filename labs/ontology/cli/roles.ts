@@ -34,7 +34,7 @@ export function roles(command: Command): void {
     .addHelpText(
       'after',
       'Negative: the named roles differ from the derived ones.\n\n' +
-        'Examples:\n  assize ontology roles udt\n  assize ontology roles udt --threshold 0.6   finer roles',
+        'Examples:\n  assize-experiments ontology roles udt\n  assize-experiments ontology roles udt --threshold 0.6   finer roles',
     )
     .action(
       inSession(async ({ json, out }, { threshold }: RoleCliOptions, nameOrFile: string) => {

@@ -37,10 +37,10 @@ export function scaffoldOntology(command: Command): void {
     .addHelpText(
       'after',
       'With a model, the command writes NAME.draft.ts. Its findings go back to the model until no error is left. A repeated\n' +
-        'command asks no model again. A person accepts the draft with assize ontology accept.\n' +
+        'command asks no model again. A person accepts the draft with assize-experiments ontology accept.\n' +
         'Negative: errors are left in the draft.\n\n' +
-        'Examples:\n  assize ontology scaffold ./library.ttl examples/domains/library\n' +
-        '  assize ontology scaffold ./library.ttl examples/domains/library --model openai:gpt-5 --bfo bfo.txt',
+        'Examples:\n  assize-experiments ontology scaffold ./library.ttl examples/domains/library\n' +
+        '  assize-experiments ontology scaffold ./library.ttl examples/domains/library --model openai:gpt-5 --bfo bfo.txt',
     )
     .action(
       inSession(async (session, options: Options, nameOrFile: string, folder: string) => {

@@ -136,7 +136,7 @@ function rehearsalOf(ontology: Ontology, domain: Domain, options: HappyPathOptio
   if (unknown !== undefined)
     throw new OntologyError(
       'bad_walk',
-      `The domain performs ${unknown.process}, and the ontology has no such process. Compare them with assize ontology check --domain.`,
+      `The domain performs ${unknown.process}, and the ontology has no such process. Compare them with assize-experiments ontology check --domain.`,
     );
   return rehearse(domain, walk, { depth, width, tries });
 }

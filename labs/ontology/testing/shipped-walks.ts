@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { verification } from '@assize/examples/verification';
 import type { Domain } from 'assize';
 import { disclosure } from 'assize/internal/domains/disclosure';
 import { udt } from 'assize/internal/domains/udt';
+import { verification } from '../../../examples/domains/verification/index.ts';
 import { domainFolder } from '../../../tests/support/process/domain-folders.ts';
 import type { Walk } from '../comparison/rehearsal.ts';
 import type { Ontology } from '../ontology.ts';

@@ -1,4 +1,4 @@
-/** `assize ontology scaffold` with a model, and `accept`: output, exit codes, files, refusals. */
+/** `ontology scaffold` with a model, and `accept`: output, exit codes, files, refusals. */
 import {
   appendFileSync,
   existsSync,
@@ -20,7 +20,8 @@ import { LIBRARY_ANSWER } from '../testing/library-answer.ts';
 
 let folder: string;
 const at = (name: string): string => join(folder, name);
-const assize = (...args: string[]): Promise<Ended> => runCommand(folder, 'sqlite:./a.db', 'ontology', ...args);
+const assize = (...args: string[]): Promise<Ended> =>
+  runCommand(folder, 'sqlite:./a.db', 'assize-experiments', 'ontology', ...args);
 const MODEL = ['--model-command', 'echo asked >> asked.txt; cat answer.json'];
 const wrong = { ...LIBRARY_ANSWER, initial: { ...LIBRARY_ANSWER.initial, funds: 'much' } };
 
@@ -157,7 +158,15 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the command, and the program 
   ]) {
     const pids = at(`pids-${signal}-${line[0]}`);
     const asking = `sleep 60 & echo $$ $! > ${pids}.new; mv ${pids}.new ${pids}; wait`;
-    const child = startCommand(folder, 'sqlite:./a.db', 'ontology', ...line, '--model-command', asking);
+    const child = startCommand(
+      folder,
+      'sqlite:./a.db',
+      'assize-experiments',
+      'ontology',
+      ...line,
+      '--model-command',
+      asking,
+    );
     const ended = endOf(child);
     await vi.waitFor(() => expect(existsSync(pids)).toBe(true), { timeout: 60_000, interval: 50 });
     child.kill(signal);
@@ -174,7 +183,7 @@ test('help names the options, and has examples', async () => {
   const scaffold = await assize('scaffold', '--help');
   expect(scaffold.out).toMatch(/--model <model>[\s\S]*--rounds <n>[\s\S]*--bfo <file>[\s\S]*Examples:/);
   expect((await assize('accept', '--help')).out).toMatch(
-    /--as <principal>[\s\S]*Examples:\n {2}assize ontology accept/,
+    /--as <principal>[\s\S]*Examples:\n {2}assize-experiments ontology accept/,
   );
 });
 

@@ -1,4 +1,4 @@
-/** `assize ontology`: the output, exit code, written files and refusals of each command. */
+/** `ontology`: the output, exit code, written files and refusals of each command. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,8 @@ import { LIBRARY } from '../../../tests/support/process/guide-files.ts';
 
 let folder: string;
 const at = (name: string): string => join(folder, name);
-const assize = (...args: string[]): Promise<Ended> => runCommand(folder, 'sqlite:./a.db', 'ontology', ...args);
+const assize = (...args: string[]): Promise<Ended> =>
+  runCommand(folder, 'sqlite:./a.db', 'assize-experiments', 'ontology', ...args);
 
 async function json(code: number, ...args: string[]): Promise<any> {
   const ended = await assize(...args, '--json');

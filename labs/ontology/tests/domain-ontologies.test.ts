@@ -1,10 +1,10 @@
 /** The ontology of a domain describes the domain's own processes, roles and rules, to the path. */
 
-import { moderation } from '@assize/examples/moderation';
-import { verification } from '@assize/examples/verification';
 import type { Domain } from 'assize';
 import { type Pattern, patternText } from 'assize/internal/kernel';
 import { describe, expect, test } from 'vitest';
+import { moderation } from '../../../examples/domains/moderation/index.ts';
+import { verification } from '../../../examples/domains/verification/index.ts';
 import { OntologyTerms } from '../testing/ontology-terms.ts';
 
 describe.each([moderation, verification] as unknown as Domain[])('$name', (domain) => {

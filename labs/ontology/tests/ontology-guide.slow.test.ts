@@ -9,6 +9,7 @@ import { afterAll, expect, test } from 'vitest';
 import { blockOf, blocksOf } from '../../../tests/support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../../..');
+const main = join(root, 'labs/experiments/cli/main.ts');
 const PAGES = ['ontology', 'derive', 'scaffold', 'build', 'compare', 'draft-module'].map(
   (page) => `labs/ontology/docs/${page}.md`,
 );
@@ -33,8 +34,8 @@ function shell(command: string): string {
 }
 
 test('the commands and programs print their output', () => {
-  put('bin/assize', `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`);
-  chmodSync(join(folder, 'bin/assize'), 0o755);
+  put('bin/assize-experiments', `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
+  chmodSync(join(folder, 'bin/assize-experiments'), 0o755);
   let commands = 0;
   for (const { says, code } of PAGES.flatMap(blocksOf)) {
     const [kind, name] = says.split(' ') as [string, string | undefined];
@@ -59,7 +60,7 @@ test('README.md: the commands on a shipped domain succeed', () => {
   expect(shipped).toHaveLength(4);
   for (const line of shipped) {
     const [, ...args] = (line.split('#')[0] as string).trim().split(/ +/);
-    expect(node(join(root, 'packages/cli/src/main.ts'), ...args.slice(1)), line).not.toBe('');
+    expect(node(main, ...args.slice(1)), line).not.toBe('');
   }
 });
 

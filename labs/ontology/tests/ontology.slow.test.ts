@@ -1,6 +1,5 @@
 /** The clever pieces of ontology-first design, each beside a naive one. */
 import { stripTypeScriptTypes } from 'node:module';
-import { check, deriveRoles, draw, type Ontology, parse, scaffold } from '@assize/labs/ontology';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -8,6 +7,7 @@ import { cases } from '../../../tests/support/cases.ts';
 import { naiveDiff, rfc6902 } from '../../../tests/support/models/naive-patch.ts';
 import { LIBRARY } from '../../../tests/support/process/guide-files.ts';
 import { type Clustering, cluster, type Division, OVERLAP_MIN, type ProcessFootprint } from '../cluster.ts';
+import { check, deriveRoles, draw, type Ontology, parse, scaffold } from '../index.ts';
 import { mergeUnchecked } from '../merge-unchecked.ts';
 
 const COMPONENTS = ['a', 'b', 'c', 'd', 'e', 'f'] as const;

@@ -2,6 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { detectionVector } from '@assize/testing';
+import type { Domain } from 'assize';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DOMAIN_FOLDERS, domainFolder } from '../../../tests/support/process/domain-folders.ts';
 import {
   check,
   compare,
@@ -11,11 +15,7 @@ import {
   type Ontology,
   parse,
   scaffold,
-} from '@assize/labs/ontology';
-import { detectionVector } from '@assize/testing';
-import type { Domain } from 'assize';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DOMAIN_FOLDERS, domainFolder } from '../../../tests/support/process/domain-folders.ts';
+} from '../index.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const NAMES = DOMAIN_FOLDERS.map((path) => basename(path));

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { type CommandWords, commandWords, parsedLine } from './command-words.ts';
 import { CliError, EXIT, type ExitCode, report } from './errors.ts';
-import { importInstalled, installedVersion, isInstalled } from './files/installed-package.ts';
+import { installedVersion } from './files/installed-package.ts';
 import { helpOptions, wrapHelp } from './terminal/help.ts';
 import { listenForSignals } from './terminal/interrupt.ts';
 import { OutputUnwritable, restorePrints, writeTo } from './terminal/output.ts';
@@ -23,7 +23,6 @@ const COMMANDS: CommandLine['commands'] = {
   demo: async () => (await import('./commands/demo.ts')).demo,
   init: async () => (await import('./commands/init/index.ts')).init,
   domains: async () => (await import('./commands/domains.ts')).domains,
-  ...ontologyCommand(),
   serve: async () => (await import('./commands/serve.ts')).serve,
   token: async () => (await import('./commands/token.ts')).token,
   mcp: async () => (await import('./commands/mcp.ts')).mcp,
@@ -89,17 +88,6 @@ export const ASSIZE: CommandLine = {
   commands: COMMANDS,
 };
 
-/**
- * The ontology workbench is a separate package. Its commands exist only if that package is
- * installed.
- */
-function ontologyCommand(): CommandLine['commands'] {
-  if (!isInstalled('@assize/labs/ontology/cli')) return {};
-  return {
-    ontology: async () => (await importInstalled<{ ontology: Register }>('@assize/labs/ontology/cli')).ontology,
-  };
-}
-
 /** Runs one command line. Never throws: the function prints the error and returns the exit code. */
 export async function run(args: readonly string[], commandLine: CommandLine = ASSIZE): Promise<ExitCode> {
   hidePasswordsIn([...args, process.env['ASSIZE_STORE'] ?? '']);
@@ -129,12 +117,6 @@ function neverAnswered(): CliError {
 }
 
 async function parsed(line: CommandWords, commandLine: CommandLine): Promise<void> {
-  const [first, second] = line.words;
-  if (commandLine === ASSIZE && (first === 'help' ? second : first) === 'ontology' && !('ontology' in COMMANDS))
-    throw new CliError(
-      'not_packaged',
-      'The published package has no ontology workbench. Clone the repository and run npx assize ontology there.',
-    );
   const made = await program(line.words, commandLine);
   await made.parseAsync(parsedLine(made, line), { from: 'user' });
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as ontology from '@assize/labs/ontology';
 import { budget } from '#domains/budget';
 import { createOracle, fixedClock } from '#oracle';
 import { MemoryStore } from '#stores';
+import * as ontology from '../../../labs/ontology/index.ts';
 import { START } from '../../support/ledger/runtime.ts';
 import { domainFolder } from '../../support/process/domain-folders.ts';
 import { LIBRARY } from '../../support/process/guide-files.ts';

@@ -1,6 +1,6 @@
-import * as experiments from '@assize/labs/memory/schedules';
 import { seededRandom } from '#oracle';
 import { level as levelOf } from '../../../labs/experiments/memory/isolation/index.ts';
+import * as experiments from '../../../labs/experiments/memory/schedules/index.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, MADE, PORT, takes } from './table.ts';
 

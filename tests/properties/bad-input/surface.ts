@@ -12,15 +12,15 @@ const root = join(import.meta.dirname, '../../..');
  */
 const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
   audit: ['#blast', '#bundle', '#checkpoints', '#replay'],
-  domains: subpaths('@assize/examples', domains.exports),
-  ontology: subpaths('@assize/labs', labs.exports).filter((name) => name.endsWith('/ontology')),
-  experiments: subpaths('@assize/labs', labs.exports).filter((name) => !name.endsWith('/ontology')),
+  domains: entries('examples', domains.exports),
+  ontology: entries('labs', labs.exports).filter((file) => file.includes('/ontology/')),
+  experiments: entries('labs', labs.exports).filter((file) => file.includes('/experiments/')),
 };
 
-function subpaths(name: string, exported: Readonly<Record<string, string>>): string[] {
-  return Object.keys(exported)
-    .filter((subpath) => !/\.ttl$|\/cli$|\/testing$/.test(subpath))
-    .map((subpath) => name + subpath.slice(1));
+function entries(workspace: string, exported: Readonly<Record<string, string>>): string[] {
+  return Object.values(exported)
+    .filter((path) => !/\.ttl$|\/cli\/|\/testing\//.test(path))
+    .map((path) => join(root, workspace, path));
 }
 
 /**

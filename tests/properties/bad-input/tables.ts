@@ -1,4 +1,4 @@
-import * as tables from '@assize/labs/tables';
+import * as tables from '../../../labs/experiments/tables/index.ts';
 import type { Case, Exempt } from './case.ts';
 import { takes } from './table.ts';
 

@@ -1,8 +1,13 @@
-import { type AirlineRecords, type AirlineState, airline, airlineInitial } from '@assize/examples/airline';
 import type { Json } from 'assize/internal/base';
 import { segment } from 'assize/internal/effects';
 import type { ApplyContext } from 'assize/internal/kernel';
 import { z } from 'zod';
+import {
+  type AirlineRecords,
+  type AirlineState,
+  airline,
+  airlineInitial,
+} from '../../../../examples/domains/airline/index.ts';
 import { COMMON } from './common.ts';
 import { type Args, copyOf, type Desk, type DeskTool, differing, notEmpty } from './desk.ts';
 import { Layer, type Layers } from './layer.ts';

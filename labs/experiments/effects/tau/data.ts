@@ -1,13 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AirlineRecords } from '@assize/examples/airline';
-import { airlineBenchmark } from '@assize/examples/airline/adjudicate';
-import type { RetailRecords } from '@assize/examples/retail';
-import { retailBenchmark } from '@assize/examples/retail/adjudicate';
-import { type ChangedRecords, type RecordedRun, recordedRun, recordedTask, runKey } from '@assize/examples/tau';
 import type { Json } from 'assize/internal/base';
 import { parseStrict } from 'assize/internal/canon';
 import { z } from 'zod';
+import { airlineBenchmark } from '../../../../examples/domains/airline/adjudicate.ts';
+import type { AirlineRecords } from '../../../../examples/domains/airline/index.ts';
+import { retailBenchmark } from '../../../../examples/domains/retail/adjudicate.ts';
+import type { RetailRecords } from '../../../../examples/domains/retail/index.ts';
+import {
+  type ChangedRecords,
+  type RecordedRun,
+  recordedRun,
+  recordedTask,
+  runKey,
+} from '../../../../examples/domains/tau/index.ts';
 import { FaultsError } from '../errors.ts';
 import { airlineDesk } from './airline.ts';
 import type { Desk } from './desk.ts';

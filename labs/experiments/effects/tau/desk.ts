@@ -1,7 +1,7 @@
-import type { ChangedRecords } from '@assize/examples/tau';
 import type { Json } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
 import type { z } from 'zod';
+import type { ChangedRecords } from '../../../../examples/domains/tau/index.ts';
 import type { Layers } from './layer.ts';
 
 /** Arguments of a call, as its schema has read them. */

@@ -1,8 +1,13 @@
-import { type RetailRecords, type RetailState, retail, retailInitial } from '@assize/examples/retail';
 import type { Json } from 'assize/internal/base';
 import { segment } from 'assize/internal/effects';
 import type { ApplyContext } from 'assize/internal/kernel';
 import { z } from 'zod';
+import {
+  type RetailRecords,
+  type RetailState,
+  retail,
+  retailInitial,
+} from '../../../../examples/domains/retail/index.ts';
 import { COMMON } from './common.ts';
 import { type Args, copyOf, type Desk, type DeskTool, differing, notEmpty } from './desk.ts';
 import { Layer, type Layers } from './layer.ts';

@@ -1,6 +1,6 @@
-import type { ChangedRecords } from '@assize/examples/tau';
 import type { Json } from 'assize/internal/base';
 import type { PlannedCalls } from 'assize/internal/effects';
+import type { ChangedRecords } from '../../../../examples/domains/tau/index.ts';
 import { type Desk, same } from './desk.ts';
 import { type Layers, over } from './layer.ts';
 

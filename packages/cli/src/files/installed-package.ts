@@ -11,11 +11,6 @@ export function isInstalled(specifier: string): boolean {
   }
 }
 
-/** Imports an optional package. `isInstalled` tells beforehand whether the import can succeed. */
-export async function importInstalled<Module>(specifier: string): Promise<Module> {
-  return (await import(specifier)) as Module;
-}
-
 /** The folder of this package. */
 export function installedFolder(): string {
   return join(import.meta.dirname, '../..');

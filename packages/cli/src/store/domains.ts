@@ -1,8 +1,9 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Domain } from 'assize/internal/kernel';
 import { requireOwnDomain } from 'assize/internal/kernel';
 import { CliError } from '../errors.ts';
-import { importInstalled, isInstalled } from '../files/installed-package.ts';
+import { cloneFolder } from '../files/installed-package.ts';
 import { importModule, isFile, lookedAt } from '../files/module-file.ts';
 import { project } from './project.ts';
 
@@ -18,17 +19,16 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
   async () => ({ chat: (await import('@assize/agents/internal/chat')).chatDomain() }),
 ];
 
-/** The package with more domains: airline and shop of tau-bench, moderation, verification. */
-const MORE_DOMAINS = '@assize/examples';
-
-/** The exports of the package `@assize/examples`. */
+/** The exports of `examples/domains` in a clone: airline and shop of tau-bench, and more. */
 interface MoreDomains {
   domains(): Promise<Domain[]>;
   domainsWithoutInvariants(): Promise<Domain[]>;
 }
 
 async function moreDomains(): Promise<MoreDomains | undefined> {
-  return isInstalled(MORE_DOMAINS) ? importInstalled<MoreDomains>(MORE_DOMAINS) : undefined;
+  const clone = cloneFolder();
+  if (clone === undefined) return undefined;
+  return (await import(pathToFileURL(join(clone, 'examples/domains/index.ts')).href)) as MoreDomains;
 }
 
 /**

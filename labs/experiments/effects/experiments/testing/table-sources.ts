@@ -1,5 +1,5 @@
-import { plotter, type Table } from '@assize/labs/tables';
 import { expect } from 'vitest';
+import { plotter, type Table } from '../../../tables/index.ts';
 
 /**
  * The sources of each experiment's tables: tables and appendices of the Atomix paper, and its
