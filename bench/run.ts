@@ -13,6 +13,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
     ...(await (await import('./expiry.ts')).expiryBench()),
   ],
   'code-path': async () => (await import('./code-path.ts')).codePathBench(),
+  loading: async () => (await import('./loading.ts')).loadingBench(),
   writs: async () => (await import('./writs.ts')).writsBench(),
   policies: async () => (await import('./policies.ts')).policiesBench(),
   store: async () => (await import('./store.ts')).storeBench(),

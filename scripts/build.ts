@@ -1,13 +1,13 @@
 /**
- * Builds the published packages into dist/, one folder each: JavaScript, declarations, and a
- * package.json. Its `exports` and `imports` name the built files. In the repository the same names
- * lead to the sources, so work on it needs no build. The first argument can name another folder.
- * Further arguments go to the compiler.
+ * Builds the published packages into dist/, one folder each: bundled JavaScript, declarations, and
+ * a package.json. Its `exports` and `imports` name the built files. In the repository the same
+ * names lead to the sources, so work on it needs no build. The first argument can name another
+ * folder. Further arguments go to the compiler.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { withBuiltThreads } from './built-threads.ts';
+import { bundlePackage, internalEntries } from './bundle.ts';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, process.argv[2] ?? 'dist');
@@ -26,23 +26,32 @@ const project = join(root, 'tsconfig.build.json');
 execFileSync(process.execPath, [compiler, '-p', project, '--outDir', dist, ...process.argv.slice(3)], {
   stdio: 'inherit',
 });
-for (const file of globSync('*/src/**/*.js', { cwd: dist })) {
-  const path = join(dist, file);
-  const code = readFileSync(path, 'utf8');
-  const built = withBuiltThreads(code);
-  if (built !== code) writeFileSync(path, built);
-}
-for (const file of globSync('packages/*/package.json', { cwd: root })) makePackage(dirname(file));
+const folders = globSync('packages/*/package.json', { cwd: root }).map((file) => dirname(file));
+const internals = internalEntries(root);
+await Promise.all(
+  folders.map((folder) => bundlePackage(join(root, folder), entriesOf(folder), join(dist, basename(folder)))),
+);
+for (const folder of folders) makePackage(folder);
 execFileSync(process.execPath, [join(root, 'scripts/build-console.ts'), join(dist, 'console')], { stdio: 'inherit' });
 const { name, version, description } = readManifest('console');
 write('console', { name, version, description, type: 'module', exports: { './*': './*' } });
 for (const text of TEXTS) copyFileSync(join(root, text), join(dist, 'assize', text));
 writeFileSync(join(dist, 'assize/README.md'), withReachableLinks(readFileSync(join(root, 'README.md'), 'utf8')));
 
-/** The files of a package that the compiler does not write. */
+/** The files that others import of a package, and the one that its command starts. */
+function entriesOf(folder: string): string[] {
+  const { name, exports } = readManifest(folder);
+  const named = Object.entries<string>(exports).flatMap(([subpath, path]) =>
+    subpath.startsWith('./internal') || !path.endsWith('.ts') ? [] : globSync(path, { cwd: join(root, folder) }),
+  );
+  const internal = [...(internals.get(name) ?? [])].map((path) => join('src', path));
+  return [...named, ...internal, ...globSync('src/main.ts', { cwd: join(root, folder) })];
+}
+
+/** The files of a package beside its code and declarations. */
 function makePackage(folder: string): void {
   const short = basename(folder);
-  for (const file of globSync('{bin/*.js,src/**/*.{ttl,json}}', { cwd: join(root, folder) })) {
+  for (const file of globSync('{bin/*.js,src/**/*.ttl}', { cwd: join(root, folder) })) {
     mkdirSync(dirname(join(dist, short, file)), { recursive: true });
     copyFileSync(join(root, folder, file), join(dist, short, file));
   }

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { expect, onTestFinished, test } from 'vitest';
-import { withBuiltThreads } from '../../scripts/built-threads.ts';
+import { withBuiltThreads } from '../../scripts/bundle.ts';
 import { builtPackages } from '../support/built.ts';
 
 // A program bundled with the package works outside of any folder with packages, with the files of
@@ -43,13 +43,12 @@ test.each<[string, 'esm' | 'cjs', Record<string, string>, number]>([
 
 test('the package names the files of its threads by literals that exist', () => {
   const built = builtPackages();
-  for (const [name, file] of Object.entries(THREADS)) {
-    const worker = join(built, file.replace(/^packages\//, '').replace(/\.ts$/, '.js'));
-    const starter = readFileSync(
-      worker.replace('-worker.js', '.js').replace('checkpointer-worker', 'checkpointer'),
-      'utf8',
-    );
-    expect(starter).toContain(`new Worker(new URL('./${name}.js', import.meta.url)`);
-    expect(readFileSync(worker, 'utf8')).not.toBe('');
-  }
+  const found = globSync('*/{bin,src}/**/*.js', { cwd: built }).flatMap((file) =>
+    [...readFileSync(join(built, file), 'utf8').matchAll(/new URL\("([^"]*-worker\.[jt]s)", import\.meta\.url\)/g)].map(
+      ([, path = '']) => join(dirname(file), path),
+    ),
+  );
+  expect(found.map((file) => basename(file, '.js'))).toEqual(expect.arrayContaining(Object.keys(THREADS)));
+  expect(found.length).toBeGreaterThan(Object.keys(THREADS).length);
+  expect(found.filter((file) => !existsSync(join(built, file)))).toEqual([]);
 });

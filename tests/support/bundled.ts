@@ -1,7 +1,7 @@
 import { existsSync, globSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { rolldown } from 'rolldown';
-import { withBuiltThreads } from '../../scripts/built-threads.ts';
+import { withBuiltThreads } from '../../scripts/bundle.ts';
 
 const root = join(import.meta.dirname, '../..');
 /**

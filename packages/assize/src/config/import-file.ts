@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { join, sep } from 'node:path';
+// By its default, because an older Node lacks the name and has to say which Node to install.
+import module from 'node:module';
+import { dirname, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isInstance, thrownText } from '#base';
 
@@ -21,19 +23,23 @@ export function whyNotLoaded(thrown: unknown): string {
   return place === undefined || text.includes(place) ? text : `${place}: ${text}`;
 }
 
-/** The code of Assize, whose lines say nothing to the author of a file. */
-const OWN = join(import.meta.dirname, '../../..', sep);
-
 /** `FILE:LINE` of an error: the line that cannot be parsed, or the first one that was running. */
 function placeOf(error: Error): string | undefined {
   const stack = stackOf(error);
+  const own = ownFolder();
   const head = /^((?:file:|\/|[A-Za-z]:\\).*):(\d+)\n/.exec(stack);
   const frames = [...stack.matchAll(/^ {4}at (?:.*\()?(file:.*?):(\d+):\d+\)?$/gm)];
   for (const [, file = '', line] of head === null ? frames : [head]) {
     const path = file.startsWith('file:') ? fileURLToPath(file) : file;
-    if (!path.startsWith(OWN) && !path.includes(`${sep}node_modules${sep}`)) return `${path}:${line}`;
+    if (!path.startsWith(own) && !path.includes(`${sep}node_modules${sep}`)) return `${path}:${line}`;
   }
   return undefined;
+}
+
+/** The folder with the packages of Assize, whose lines say nothing to the author of a file. */
+function ownFolder(): string {
+  const manifest = module.findPackageJSON(import.meta.url);
+  return join(manifest === undefined ? import.meta.dirname : dirname(manifest), '..', sep);
 }
 
 /** Anything can be thrown, also an error whose stack cannot be read. */

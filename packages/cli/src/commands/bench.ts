@@ -1,14 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { CliError } from '../errors.ts';
+import { cloneFolder } from '../files/installed-package.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
-
-/** The path of the benchmarks next to the sources. The published package does not contain them. */
-const SCRIPT = join(import.meta.dirname, '../../../../bench/run.ts');
 
 interface Options extends SharedOptions {
   readonly only?: string;
@@ -24,7 +21,8 @@ export function bench(program: Command): void {
       .option('--peer <folder>', 'copy of the Python reference, compared in the workloads effects and speculation'),
   ).action(
     inSession(async ({ json, interruption }, { only, peer }: Options) => {
-      if (!existsSync(SCRIPT)) {
+      const clone = cloneFolder();
+      if (clone === undefined) {
         throw new CliError(
           'not_packaged',
           'The published package has no benchmarks. Clone the repository and run npm run bench.',
@@ -35,7 +33,7 @@ export function bench(program: Command): void {
         ...(only === undefined ? [] : ['--only', only]),
         ...(peer === undefined ? [] : ['--peer', peer]),
       ];
-      const child = spawn(process.execPath, [SCRIPT, ...args], { stdio: 'inherit' });
+      const child = spawn(process.execPath, [join(clone, 'bench/run.ts'), ...args], { stdio: 'inherit' });
       const stop = () => child.kill('SIGTERM');
       interruption.addEventListener('abort', stop);
       const [code] = (await once(child, 'exit')) as [number | null];

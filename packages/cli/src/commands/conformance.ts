@@ -15,13 +15,11 @@ import { isAssizeError } from 'assize/internal/base';
 import type { Command } from 'commander';
 import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { readText } from '../files/input-file.ts';
+import { cloneFolder } from '../files/installed-package.ts';
 import { repeatable, withoutStore } from '../files/options.ts';
 import { replaceFile } from '../files/replace-file.ts';
 import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 import { bold, dim, green, line, type Printable, printable, red } from '../terminal/printable.ts';
-
-/** The other runtimes, beside the sources. The published package does not contain them. */
-const PEERS = join(import.meta.dirname, '../../../../peers');
 
 interface Options extends StorelessOptions {
   readonly driver: readonly string[];
@@ -49,14 +47,15 @@ export function conformance(program: Command): void {
 
 /** @throws CliError `not_packaged`, `no_peers` */
 function peerDrivers(): DriverCommand[] {
-  const folder = join(PEERS, 'drivers');
-  if (!existsSync(folder))
+  const clone = cloneFolder();
+  if (clone === undefined)
     throw new CliError(
       'not_packaged',
       'The published package has no drivers of other runtimes. Clone the repository, or pass --driver COMMAND.',
     );
-  if (!existsSync(join(PEERS, 'node_modules')))
+  if (!existsSync(join(clone, 'peers/node_modules')))
     throw new CliError('no_peers', 'The other runtimes are not installed. Run npm ci --prefix peers in the clone.');
+  const folder = join(clone, 'peers/drivers');
   return globSync('*.driver.ts', { cwd: folder })
     .sort()
     .map((file) => [process.execPath, join(folder, file)]);

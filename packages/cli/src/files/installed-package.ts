@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import module from 'node:module';
+import { dirname, join } from 'node:path';
 
 /** Whether a package that Assize does not depend on can be imported from here. */
 export function isInstalled(specifier: string): boolean {
@@ -13,7 +14,7 @@ export function isInstalled(specifier: string): boolean {
 
 /** The folder of this package. */
 export function installedFolder(): string {
-  return join(import.meta.dirname, '../..');
+  return dirname(module.findPackageJSON(import.meta.url)!);
 }
 
 /** The folder of the repository, if this is a clone and no installed package. */
