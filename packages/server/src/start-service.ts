@@ -62,7 +62,7 @@ export async function startService(
 ): Promise<{ readonly service: Service; readonly watchdog: Watchdog }> {
   const { store, onFailure } = ports;
   const { config, root, domains } = options;
-  checkNames(config, [...domains, agentsDomain]);
+  checkNames(config, [...domains, agentsDomain()]);
   anchorRoot(config.store, root.publicKey);
   const watchdog = new Watchdog({ store, url: config.store, limitMs: config.server.watchdogMs, onFailure });
   try {
@@ -100,7 +100,7 @@ async function watchedService(
   const config = { ...options.config, worlds };
   const assize = new ServedAssize({
     ...{ store, snapshots: store, oracle: store, anchors },
-    domains: [...new Set([...domains, agentsDomain as unknown as Domain])],
+    domains: [...new Set([...domains, agentsDomain() as unknown as Domain])],
     ...(policy !== undefined && { policy }),
     ...(config.tools.length > 0 && { tools: config.tools }),
     effects: { recoveryKey: recoveryKeyOf(root), onRecoveryFailed: onFailure, ...config.effects },

@@ -51,7 +51,7 @@ export function agents(program: Command): void {
 async function list({ json, out, storeUrl }: Session, store: Store, options: Options): Promise<ExitCode> {
   const { agents } = await withAssize(store, storeUrl, options, async (assize) =>
     (await assize.trajectories()).some(({ trajectory_id }) => trajectory_id === AGENTS)
-      ? ((await assize.open(AGENTS, agentsDomain)).state() as unknown as AgentsState)
+      ? ((await assize.open(AGENTS, agentsDomain())).state() as unknown as AgentsState)
       : { agents: {} },
   );
   const stopped = Object.entries(agents).filter(([, { is }]) => is !== 'restored');

@@ -15,7 +15,7 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('@assize/gate/internal/gateway'),
   () => import('@assize/audit/internal/incident'),
   () => import('../commands/demo-payments.ts'),
-  async () => ({ agents: (await import('assize/internal/config')).agentsDomain }),
+  async () => ({ agents: (await import('assize/internal/config')).agentsDomain() }),
   async () => ({ chat: (await import('@assize/agents/internal/chat')).chatDomain() }),
 ];
 

@@ -20,10 +20,12 @@ export const flag: Form = fits('true or false', (value) => typeof value === 'boo
 export const code: Form = fits('a function', (value) => typeof value === 'function');
 export const anything: Form = () => undefined;
 
-/** A whole number in a range, both ends included. */
+/** A whole number in a range, both ends included. The first text of a locale takes 20 ms. */
 export function whole(min: number, max: number): Form {
-  const range = `${min.toLocaleString('en')} to ${max.toLocaleString('en')}`;
-  return fits(`a whole number from ${range}`, (n) => Number.isSafeInteger(n) && n >= min && n <= max);
+  return (value, path) => {
+    if (Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max) return undefined;
+    return { path, wanted: `a whole number from ${min.toLocaleString('en')} to ${max.toLocaleString('en')}` };
+  };
 }
 
 /** The constant, or a value of the form. */

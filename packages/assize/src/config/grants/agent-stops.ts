@@ -95,8 +95,8 @@ export class AgentStops {
   }
 
   #take(payload: Payload): void {
-    if (payload.kind === 'root' && payload.domain.name !== agentsDomain.name)
-      throw new ConfigError('bad_config', `The trajectory ${AGENTS} is not of the domain ${agentsDomain.name}.`);
+    if (payload.kind === 'root' && payload.domain.name !== agentsDomain().name)
+      throw new ConfigError('bad_config', `The trajectory ${AGENTS} is not of the domain ${agentsDomain().name}.`);
     if (payload.kind !== 'commit') return;
     const { name, role } = payload.action;
     const agent = role.params['agent'];

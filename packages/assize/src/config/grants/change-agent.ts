@@ -1,7 +1,8 @@
 import { isAssizeError } from '#base';
 import { contentHash } from '#canon';
+import type { Domain } from '#kernel';
 import type { Assize, Ruling, Trajectory } from '#runtime';
-import { AGENTS, agentsDomain } from './agents-domain.ts';
+import { AGENTS, type AgentsState, agentsDomain } from './agents-domain.ts';
 import type { GrantIssuer } from './grant-issuer.ts';
 import { PRINCIPAL, revokeWritsOf, type WithdrawOptions, withdrawGrants } from './withdraw-grants.ts';
 
@@ -43,7 +44,7 @@ export async function changeAgent(issuer: GrantIssuer, change: AgentChange, opti
 
 /** Rejects what waits about an agent, in the name of the server: its requester may not. */
 async function endComebacks(
-  trajectory: Trajectory<typeof agentsDomain>,
+  trajectory: Trajectory<Domain<AgentsState>>,
   { agent, by, reason }: AgentChange,
 ): Promise<void> {
   await trajectory.refresh();
@@ -53,16 +54,16 @@ async function endComebacks(
 }
 
 /** The trajectory of the stopped agents, created at its first use. */
-async function agentsTrajectory(assize: Assize): Promise<Trajectory<typeof agentsDomain>> {
+async function agentsTrajectory(assize: Assize): Promise<Trajectory<Domain<AgentsState>>> {
   try {
-    return await assize.open(AGENTS, agentsDomain);
+    return await assize.open(AGENTS, agentsDomain());
   } catch (error) {
     if (!isAssizeError(error, 'not_found')) throw error;
   }
   try {
-    return await assize.create(agentsDomain, { trajectoryId: AGENTS, note: 'agents that are stopped or paused' });
+    return await assize.create(agentsDomain(), { trajectoryId: AGENTS, note: 'agents that are stopped or paused' });
   } catch (error) {
     if (!isAssizeError(error, 'exists')) throw error;
-    return assize.open(AGENTS, agentsDomain);
+    return assize.open(AGENTS, agentsDomain());
   }
 }
