@@ -37,9 +37,6 @@ export const MEMORY_ALGEBRA: Readonly<Record<string, Case | Exempt>> = {
   ),
   'Polynomial.substitute': takes((token, given) => one.substitute(token, given), ['w:@1', other], { '1': MADE }),
   'Polynomial.placed': takes((id) => one.placed(id), [ENTRY]),
-  mergeProvenance: takes(provenance.mergeProvenance, [TEXT, 'w:@1']),
-  placedToken: takes(provenance.placedToken, ['w:@1', ENTRY]),
-  readToken: takes(provenance.readToken, ['w:@1']),
   trustToken: takes(provenance.trustToken, ['judge', 'k']),
   writeToken: takes(provenance.writeToken, [1, ENTRY]),
 };

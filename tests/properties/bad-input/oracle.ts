@@ -2,7 +2,7 @@ import * as oracle from '#oracle';
 import { MemoryStore } from '#stores';
 import { START } from '../../support/ledger/runtime.ts';
 import type { Case, Exempt } from './case.ts';
-import { exempt, PORT, takes } from './table.ts';
+import { PORT, takes } from './table.ts';
 
 const caller = { trajectory: 't', branch: null, agent: 'a' };
 const question = { scope: { kind: 'call', ...caller, ordinal: 0 }, request: { q: 1 }, theta: { seed: 1, prompt: 'p' } };
@@ -14,7 +14,6 @@ export const ORACLE: Readonly<Record<string, Case | Exempt>> = {
   attemptsOf: takes(oracle.attemptsOf, () => [new MemoryStore(), '0'.repeat(64)], { 0: PORT }),
   recordedUnder: takes(oracle.recordedUnder, () => [new MemoryStore(), '0'.repeat(64)], { 0: PORT }),
   callSequence: takes(oracle.callSequence, [caller, 0]),
-  'CallSequence.next': exempt('no arguments'),
   createOracle: takes(
     oracle.createOracle,
     () => [{ store: new MemoryStore(), clock: oracle.systemClock, mode: 'record' }],
@@ -46,7 +45,6 @@ export const ORACLE: Readonly<Record<string, Case | Exempt>> = {
   turnQuestion: takes(oracle.turnQuestion, ['t', 0]),
   thetaHash: takes(oracle.thetaHash, [question.theta]),
   listingKeyOf: takes(oracle.listingKeyOf, [question.scope]),
-  systemClock: exempt('no arguments'),
   systemPause: takes(oracle.systemPause, [0, 0]),
   onlyObject: takes(oracle.onlyObject, ['so: {"a":1}']),
   stripFence: takes(oracle.stripFence, ['```json\n{}\n```']),

@@ -1,5 +1,5 @@
-import { globSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import domains from '../../../examples/package.json' with { type: 'json' };
 import labs from '../../../labs/package.json' with { type: 'json' };
 import manifest from '../../../package.json' with { type: 'json' };
@@ -40,15 +40,44 @@ function specifiersOf(floor: string): string[] {
 }
 
 /**
- * The exports of a layer that can be called: functions, classes as `new Name`, methods as
- * `Name.method`.
+ * The exports of a layer that can be called, and that an entry of a package names: functions,
+ * classes as `new Name`, methods as `Name.method`. Other layers call the rest with values that
+ * these have checked.
  */
 export async function publicNames(floor: string): Promise<string[]> {
   const exported: [name: string, value: unknown][] = [];
-  for (const specifier of specifiersOf(floor)) exported.push(...Object.entries(await import(specifier)));
+  for (const specifier of specifiersOf(floor)) {
+    const isEntry = entryFiles.has(specifier) || entryFiles.has(join(root, fileOf(specifier)));
+    const named = Object.entries(await import(specifier));
+    exported.push(...named.filter(([name]) => isEntry || names.has(name)));
+  }
   const values = new Set(exported.map(([, value]) => value));
   return [...new Set(exported.flatMap(([name, value]) => callsOf(name, value, values)))];
 }
+
+function fileOf(specifier: string): string {
+  return (manifest.imports as Readonly<Record<string, string>>)[specifier] ?? specifier;
+}
+
+/** The files of the entries of all packages and workspaces. */
+const entryFiles: ReadonlySet<string> = new Set([
+  ...Object.values(WORKSPACES).flat(),
+  ...globSync('packages/*/package.json', { cwd: root }).flatMap((file) => {
+    const { exports } = JSON.parse(readFileSync(join(root, file), 'utf8')) as { exports: Record<string, string> };
+    const paths = Object.entries(exports).filter(([path, to]) => !path.includes('/internal') && to.endsWith('.ts'));
+    const folder = join(root, dirname(file));
+    return paths.flatMap(([, to]) => globSync(to, { cwd: folder }).map((found) => join(folder, found)));
+  }),
+]);
+
+const COMMENT = /\/\*.*?\*\/|\/\/.*$/gms;
+
+/** All names in the entries, types too: a caller gets instances of a class that is only a type. */
+const names: ReadonlySet<string> = new Set(
+  [...entryFiles]
+    .filter((entry) => entry.endsWith('.ts'))
+    .flatMap((entry) => readFileSync(entry, 'utf8').replaceAll(COMMENT, '').match(/\w+/g) ?? []),
+);
 
 /** The function itself, or the class and its methods. */
 export function callsOf(name: string, value: unknown, exported: ReadonlySet<unknown> = new Set()): string[] {

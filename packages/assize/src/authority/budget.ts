@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import { type Amounts, costItems } from './amounts.ts';
 import { AuthorityError } from './errors.ts';
 import { type Writ, writId } from './writ.ts';
@@ -183,11 +182,9 @@ export class BudgetLedger {
    * Restores a result of `state`, after the writs are granted and before any spending. An error
    * restores nothing.
    *
-   * @throws AuthorityError `unknown_writ`, `bad_amount`, `budget_exhausted`; ArgumentError
-   * `bad_argument`
+   * @throws AuthorityError `unknown_writ`, `bad_amount`, `budget_exhausted`
    */
   restore(state: Readonly<Record<string, Amounts>>): void {
-    checkArgument(arg.object, state, 'state');
     const read = Object.entries(state).map(([id, spent]) => ({ account: this.#account(id), items: costItems(spent) }));
     for (const { account, items } of read) {
       const over = items.find(([unit, amount]) => amount > (account.granted.get(unit) ?? 0));
@@ -206,7 +203,6 @@ export class BudgetLedger {
   #account(id: string): Account {
     const account = this.#accounts.get(id);
     if (account !== undefined) return account;
-    checkArgument(arg.text, id, 'id');
     throw new AuthorityError('unknown_writ', `The budget has no writ ${id}. Grant it first.`, {
       evidence: { writ_id: id },
     });

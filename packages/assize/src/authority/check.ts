@@ -1,4 +1,4 @@
-import { arg, checkArgument, isInstance } from '#base';
+import { isInstance } from '#base';
 import { assertPublicKey, composed, type Instant, isInstant } from '#canon';
 import { crosses, widening, wideningElsewhere } from './attenuate.ts';
 import { AuthorityError } from './errors.ts';
@@ -133,14 +133,11 @@ export function checkWrit(use: WritUse & WritVerifierOptions): WritCheck {
 
 /**
  * @throws AssizeError when an anchor is not a public key; AuthorityError `bad_amount` for a depth
- * or size out of bounds; ArgumentError `bad_argument`
+ * or size out of bounds
  */
 export function createWritVerifier(options: WritVerifierOptions): WritVerifier {
   return new Verifier(options);
 }
-
-const CHAIN = arg.list(arg.any);
-const WRIT_USE = arg.members({ chain: CHAIN, scopes: arg.list(arg.any), revoked: arg.object });
 
 class Verifier implements WritVerifier {
   readonly #anchors: ReadonlySet<string>;
@@ -149,7 +146,6 @@ class Verifier implements WritVerifier {
   readonly #held = new Map<string, VerifiedChain>();
 
   constructor(options: WritVerifierOptions) {
-    checkArgument(arg.members({ anchors: arg.iterable }), options, 'options');
     const { anchors, cacheSize = DEFAULT_CACHE_SIZE, maxDepth = MAX_DEPTH } = options;
     this.#anchors = new Set(anchors);
     for (const anchor of this.#anchors) assertPublicKey(anchor);
@@ -158,7 +154,6 @@ class Verifier implements WritVerifier {
   }
 
   check(use: WritUse): WritCheck {
-    checkArgument(WRIT_USE, use, 'use');
     const held = this.#hold(use.writ, use.chain);
     return 'code' in held ? held : judge(held, use);
   }
@@ -174,7 +169,6 @@ class Verifier implements WritVerifier {
   }
 
   checkDelegation(delegation: WritDelegation): VerifiedWrit | WritRefusal {
-    checkArgument(arg.members({ chain: CHAIN, revoked: arg.object }), delegation, 'delegation');
     const { writ, chain, trajectory, child, at, revoked, delegated } = delegation;
     checkInstant(at);
     const [above, ...rest] = chain;
@@ -199,7 +193,6 @@ class Verifier implements WritVerifier {
    * form the chain.
    */
   #hold(writ: Writ, chain: readonly Writ[]): VerifiedChain | WritRefusal {
-    if (!Array.isArray(chain)) checkArgument(CHAIN, chain, 'chain');
     if (chain.length > this.#maxDepth) {
       return refuse('too_deep', `The writ is ${chain.length} links below its root, and ${this.#maxDepth} are allowed.`);
     }

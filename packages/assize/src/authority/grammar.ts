@@ -10,7 +10,6 @@
  * repaired. A text that could name one thing in two ways (`..`, `.`, `//`, `\`, escaped separators)
  * is refused.
  */
-import { arg, checkArgument } from '#base';
 import { AuthorityError } from './errors.ts';
 
 /** Longest accepted text, in UTF-16 units. */
@@ -87,11 +86,8 @@ export function normalizeAction(text: string): string {
  * `role:${segment(name)}:${segment(patient)}`. Characters with a meaning here become `~` and two
  * hex digits. The empty text becomes `~`. Different texts stay different, except Unicode
  * equivalents (NFC).
- *
- * @throws ArgumentError `bad_argument`
  */
 export function segment(text: string): string {
-  checkArgument(arg.text, text, 'text');
   if (text === '') return '~';
   if (text === '.' || text === '..') return text.replaceAll('.', '~2e');
   // Most texts need no escape, and the search costs a third.

@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import { segment } from './grammar.ts';
 import { allName } from './named-right.ts';
 import type { Writ } from './writ.ts';
@@ -9,11 +8,8 @@ const HALT = 'assize.halt';
 /**
  * The resource that a writ must cover to halt a trajectory and to resume it: `halt:TRAJECTORY`. For
  * every trajectory: `halt:**`.
- *
- * @throws ArgumentError `bad_argument`
  */
 export function haltScope(trajectoryId: string): string {
-  checkArgument(arg.text, trajectoryId, 'trajectoryId');
   return `halt:${segment(trajectoryId)}`;
 }
 
@@ -22,7 +18,7 @@ export function haltScope(trajectoryId: string): string {
  * scope `halt:…`. A `**` covers a holder's own actions, and does not let the holder end a halt.
  * `checkWrit` checks that the writ grants the action and the scope.
  *
- * @throws AuthorityError `bad_writ`; ArgumentError `bad_argument`
+ * @throws AuthorityError `bad_writ`
  */
 export function mayHalt(by: { readonly writ: Writ; readonly chain: readonly Writ[] }): boolean {
   return allName(by, HALT, 'halt');

@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import { segment } from './grammar.ts';
 import { allName } from './named-right.ts';
 import type { Writ } from './writ.ts';
@@ -9,11 +8,8 @@ const RESOLVE_EFFECT = 'assize.resolve_effect';
 /**
  * The resource that a writ must cover to decide about an effect of a tool: `effect:TOOL`. For every
  * tool: `effect:**`.
- *
- * @throws ArgumentError `bad_argument`
  */
 export function effectScope(tool: string): string {
-  checkArgument(arg.text, tool, 'tool');
   return `effect:${segment(tool)}`;
 }
 
@@ -22,7 +18,7 @@ export function effectScope(tool: string): string {
  * the action and a scope `effect:…`. So no holder of `**` declares that its own payment happened.
  * `checkWrit` checks that the writ grants the action and the scope.
  *
- * @throws AuthorityError `bad_writ`; ArgumentError `bad_argument`
+ * @throws AuthorityError `bad_writ`
  */
 export function mayResolveEffect(by: { readonly writ: Writ; readonly chain: readonly Writ[] }): boolean {
   return allName(by, RESOLVE_EFFECT, 'effect');

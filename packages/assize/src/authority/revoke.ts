@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import { type Writ, writId } from './writ.ts';
 
 /** A writ with its ancestors, the parent first. */
@@ -7,15 +6,10 @@ interface WritWithAncestors {
   readonly chain: readonly Writ[];
 }
 
-const LINE = arg.members({ writ: arg.object, chain: arg.list(arg.object) });
-
 /**
  * The resource that a writ must cover to revoke another: `writ:ID`. For future writs: `writ:**`.
- *
- * @throws ArgumentError `bad_argument`
  */
 export function revokeScope(id: string): string {
-  checkArgument(arg.text, id, 'id');
   return `writ:${id}`;
 }
 
@@ -26,11 +20,9 @@ export function revokeScope(id: string): string {
  * Without an office, no holder can revoke a sibling or an ancestor, regardless of the grants of its
  * own root. `checkWrit` checks that `by` grants the action and the scope.
  *
- * @throws AuthorityError `bad_writ`; ArgumentError `bad_argument`
+ * @throws AuthorityError `bad_writ`
  */
 export function mayRevoke(by: WritWithAncestors, line: WritWithAncestors): boolean {
-  checkArgument(LINE, by, 'by');
-  checkArgument(LINE, line, 'line');
   const { writ, chain } = line;
   const [mine, id] = [writId(by.writ), writId(writ)];
   if (mine === id) return false;

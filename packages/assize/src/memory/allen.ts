@@ -22,11 +22,11 @@ export type AllenRelation = (typeof ALLEN_RELATIONS)[number];
 
 /**
  * The relation of the first period to the second.
- * @throws MemoryError `no_instant`, `empty_period`, `reversed_period`; ArgumentError `bad_argument`
+ * @throws MemoryError `no_instant`, `empty_period`, `reversed_period`
  */
 export function allenRelation(first: GivenPeriod, second: GivenPeriod): AllenRelation {
-  const a = readPeriod(first, 'first');
-  const b = readPeriod(second, 'second');
+  const a = readPeriod(first);
+  const b = readPeriod(second);
   if (a.to <= b.from) return a.to === b.from ? 'meets' : 'before';
   if (b.to <= a.from) return b.to === a.from ? 'met-by' : 'after';
   if (a.from === b.from) return a.to === b.to ? 'equals' : a.to < b.to ? 'starts' : 'started-by';

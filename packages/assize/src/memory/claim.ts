@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import { keyedHash, plainText } from '#canon';
 import { requireText } from './fact.ts';
 import { type Period, readPeriod } from './period.ts';
@@ -27,10 +26,9 @@ export interface Claim {
  * `bad_argument`, also for a key of less than 16 bytes
  */
 export function claimId(key: Uint8Array, claim: Claim): string {
-  checkArgument(arg.object, claim, 'claim');
   const { space, subject, predicate, object, sourceEventId } = claim;
   for (const [name, text] of Object.entries({ space, subject, predicate, object })) requireText(text, name);
   requireText(sourceEventId, 'sourceEventId', 'sourceEventId of a claim');
-  const { from, to } = readPeriod(claim.valid, 'claim.valid');
+  const { from, to } = readPeriod(claim.valid);
   return keyedHash(key, plainText({ from, object, predicate, sourceEventId, space, subject, to }));
 }

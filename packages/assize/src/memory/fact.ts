@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import { composed, type Instant, isInstant } from '#canon';
 import { MemoryError } from './errors.ts';
 import { OPEN_END, overlaps, type Period, storedPeriod } from './period.ts';
@@ -108,10 +107,8 @@ export function byTime(a: FactRow, b: FactRow): number {
  * The key that equal objects share: the text in Unicode's composed form (NFC). Precomposed and
  * combining accents look the same and are not a contradiction. Rows keep the original text. Marks
  * are sorted only in sequences of up to 100.
- * @throws ArgumentError `bad_argument`
  */
 export function objectKey(object: string): string {
-  checkArgument(arg.text, object, 'object');
   return composed(object);
 }
 
@@ -136,10 +133,9 @@ export function contradicts(a: FactRow, b: FactRow): boolean {
  * Refuses a row that a store cannot contain: types, and the single-row constraints of TOKI, Table
  * 12.
  * @throws MemoryError `bad_row`, `bad_text`, `bad_confidence`, `unknown_row_kind`,
- * `unknown_strategy`, `no_instant`, `empty_period`, `reversed_period`; ArgumentError `bad_argument`
+ * `unknown_strategy`, `no_instant`, `empty_period`, `reversed_period`
  */
 export function checkFact(row: FactRow): void {
-  checkArgument(arg.object, row, 'row');
   for (const name of COLUMNS) if (!Object.hasOwn(row, name)) throw badRow(name, 'is missing');
   if (Object.keys(row).length !== COLUMNS.length) {
     const unknown = Object.keys(row).find((name) => !COLUMNS.includes(name))!;
@@ -168,7 +164,6 @@ export function checkFact(row: FactRow): void {
  */
 export function checkFacts(rows: readonly FactRow[]): void {
   if (relations.has(rows)) return;
-  checkArgument(arg.list(arg.object), rows, 'rows');
   for (const row of rows) checkFact(row);
   requireKeysApart(rows);
 }
@@ -180,7 +175,6 @@ export function checkFacts(rows: readonly FactRow[]): void {
  */
 export function checkedFacts(rows: readonly FactRow[]): readonly FactRow[] {
   if (relations.has(rows)) return rows;
-  checkArgument(arg.list(arg.object), rows, 'rows');
   // The check reads the copies, so a row with changing getters is read only once.
   const copies = rows.map((row) => ({ ...row }));
   checkFacts(copies);

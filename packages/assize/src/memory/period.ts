@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import { type Instant, isInstant, readInstant, type Time } from '#canon';
 import { OPEN_END, OPEN_START } from '#ledger';
 import { MemoryError } from './errors.ts';
@@ -59,10 +58,9 @@ function inOrder(from: Instant, to: Instant): Period {
 
 /**
  * A validated copy of a caller's period, with its instants in the form of the ledger.
- * @throws ArgumentError `bad_argument` for a value that is not an object; the errors of `period`
+ * @throws the errors of `period`
  */
-export function readPeriod(given: GivenPeriod, argument: string): Period {
-  checkArgument(arg.object, given, argument);
+export function readPeriod(given: GivenPeriod): Period {
   return period(given.from, given.to);
 }
 

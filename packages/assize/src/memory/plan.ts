@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import { addMicros, hashText, type Instant, maxInstant, plainText } from '#canon';
 import { auditRows } from './audit.ts';
 import { displacedBy, markOf } from './displaced.ts';
@@ -113,15 +112,12 @@ export function systemTime(at: Instant, latest: Instant | null): Instant {
  * `reversed_period`, `strategy_not_allowed`, `unknown_strategy`, `repeated_claim`,
  * `repeated_answer`, `stale_answer`, `unknown_member`; for the writing `wrong_partition`,
  * `overlaps_open`, `duplicate_key`, and the errors of `declarePredicate` and `checkFact`;
- * CanonError `bad_instant`; ArgumentError `bad_argument`
+ * CanonError `bad_instant`
  */
 export function planAssert(writing: PlanInput, assertions: readonly (Assertion | Ending)[]): Plan | QuestionPlan {
-  checkArgument(arg.list(arg.object), assertions, 'assertions');
   const work = begin(writing);
   return work.plan(
-    assertions.map((each) =>
-      'ends' in each ? work.ended(each) : work.asserted(each, readPeriod(each.valid, 'valid')),
-    ),
+    assertions.map((each) => ('ends' in each ? work.ended(each) : work.asserted(each, readPeriod(each.valid)))),
     work.declaration,
   );
 }
@@ -137,7 +133,6 @@ export function planChange(
   writing: PlanInput,
   change: Omit<Assertion, 'valid'> & { readonly from: Instant },
 ): Plan | QuestionPlan {
-  checkArgument(arg.object, change, 'change');
   const work = begin(writing);
   if (work.declaration.cardinality !== 'single-valued') {
     throw new MemoryError(
@@ -145,7 +140,7 @@ export function planChange(
       'A multi-valued predicate cannot be changed. Assert the new value and retract the old one.',
     );
   }
-  const valid = readPeriod({ from: change.from, to: OPEN_END }, 'change');
+  const valid = readPeriod({ from: change.from, to: OPEN_END });
   return work.plan([work.asserted(change, valid)], { ...work.declaration, remainder: 'keep' });
 }
 
@@ -161,13 +156,12 @@ export function planCorrect(
   writing: PlanInput,
   correction: Assertion & { readonly was?: string },
 ): Plan | QuestionPlan {
-  checkArgument(arg.object, correction, 'correction');
   const work = begin(writing);
   const { was } = correction;
   if (was === undefined && work.declaration.cardinality !== 'single-valued') {
     throw new MemoryError('not_single_valued', 'The predicate is multi-valued. Name the wrong value with `was`.');
   }
-  const valid = readPeriod(correction.valid, 'valid');
+  const valid = readPeriod(correction.valid);
   const wrong = work.withdraw(valid, was);
   const asserted = work.asserted(correction, valid);
   const parts = was === undefined ? asserted.parts : wrong;
@@ -180,9 +174,8 @@ export function planCorrect(
  * @throws MemoryError the errors of `planAssert`
  */
 export function planRetract(writing: PlanInput, retraction: Retraction): Plan | QuestionPlan {
-  checkArgument(arg.object, retraction, 'retraction');
   const work = begin(writing);
-  work.withdraw(readPeriod(retraction.valid, 'valid'), retraction.object);
+  work.withdraw(readPeriod(retraction.valid), retraction.object);
   return work.plan([], { ...work.declaration, remainder: 'keep' });
 }
 
@@ -214,32 +207,16 @@ export interface Retraction {
  * @throws MemoryError the errors of `planAssert`
  */
 export function planWithdraw(writing: PlanInput, withdrawals: Withdrawals): Plan {
-  checkArgument(WITHDRAWALS, withdrawals, 'withdrawals');
   const retractions = (withdrawals.retractions ?? []).map(({ valid, object }) => {
     if (object !== undefined) requireText(object, 'object');
-    return { valid: readPeriod(valid, 'valid'), ...(object !== undefined && { object }) };
+    return { valid: readPeriod(valid), ...(object !== undefined && { object }) };
   });
   return begin(writing).withdrawAll({ ...withdrawals, retractions });
 }
 
-const WITHDRAWALS = arg.members({
-  sources: arg.list(arg.text),
-  writes: arg.optional(arg.list(arg.text)),
-  retractions: arg.optional(arg.list(arg.object)),
-});
-
 function begin(writing: PlanInput): PlanBuilder {
-  checkArgument(WRITING, writing, 'writing');
   return new PlanBuilder(writing);
 }
-
-const WRITING = arg.members({
-  partition: arg.object,
-  declaration: arg.object,
-  open: arg.list(arg.object),
-  seq: arg.whole,
-  merge: arg.code,
-});
 
 /** A plan under construction. */
 class PlanBuilder {
@@ -279,7 +256,7 @@ class PlanBuilder {
 
   /** The item of an end. Its claim may also assert the period before the end. */
   ended(ending: Ending): Item {
-    return { ...this.#item(ending, readPeriod({ from: ending.ends, to: OPEN_END }, 'end'), this.#ends), isEnd: true };
+    return { ...this.#item(ending, readPeriod({ from: ending.ends, to: OPEN_END }), this.#ends), isEnd: true };
   }
 
   #item(assertion: Omit<Assertion, 'valid'>, { from, to }: Period, claims: Set<string>): Item {

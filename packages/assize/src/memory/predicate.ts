@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import { MemoryError } from './errors.ts';
 import { requireStrategy, type Strategy } from './strategy.ts';
 
@@ -23,13 +22,11 @@ export interface PredicateDeclaration {
 
 /**
  * A complete declaration; `remainder` is `keep` by default.
- * @throws MemoryError `unknown_cardinality`, `unknown_strategy`, `unknown_remainder`; ArgumentError
- * `bad_argument`
+ * @throws MemoryError `unknown_cardinality`, `unknown_strategy`, `unknown_remainder`
  */
 export function declarePredicate(
   given: Pick<PredicateDeclaration, 'cardinality' | 'strategy'> & { readonly remainder?: Remainder },
 ): PredicateDeclaration {
-  checkArgument(arg.object, given, 'declaration');
   const { cardinality, strategy, remainder = 'keep' } = given;
   if (cardinality !== 'single-valued' && cardinality !== 'multi-valued')
     throw new MemoryError('unknown_cardinality', 'The cardinality is not valid. Use single-valued or multi-valued.');

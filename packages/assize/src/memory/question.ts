@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import { hashText, plainText } from '#canon';
 import { MemoryError } from './errors.ts';
 import { type FactRow, type Partition, requireText, validOf } from './fact.ts';
@@ -56,15 +55,13 @@ export function questionOf(partition: Partition, strategy: Strategy, members: re
 
 /**
  * The answer of a vote. Votes are indexes into the members in canonical order (TOKI §C.2).
- * @throws MemoryError `unknown_member`; ArgumentError `bad_argument`
+ * @throws MemoryError `unknown_member`
  */
 export function answerOf(
   question: Question,
   index: number,
   by: Pick<Answer, 'theta' | 'judge' | 'policy'> = {},
 ): Answer {
-  checkArgument(QUESTION, question, 'question');
-  checkArgument(arg.object, by, 'by');
   const member = Number.isInteger(index) ? question.members[index] : undefined;
   if (member === undefined) {
     throw new MemoryError('unknown_member', `The vote must be an index from 0 to ${question.members.length - 1}.`);
@@ -74,10 +71,9 @@ export function answerOf(
 
 /**
  * Validated copies of a caller's answers, by request.
- * @throws MemoryError `bad_text`, `repeated_answer`; ArgumentError `bad_argument`
+ * @throws MemoryError `bad_text`, `repeated_answer`
  */
 export function readAnswers(given: readonly Answer[]): Map<string, Answer> {
-  checkArgument(arg.list(arg.object), given, 'answers');
   const answers = new Map<string, Answer>();
   for (const { request, winner, theta, judge, policy, approver } of given) {
     for (const [name, text] of Object.entries({ request, winner })) requireText(text, name);
@@ -115,5 +111,3 @@ function requestHash({ space }: Partition, strategy: Strategy, members: readonly
 function byPeriod(a: Period, b: Period): number {
   return compare(a.from, b.from) || compare(a.to, b.to);
 }
-
-const QUESTION = arg.members({ request: arg.text, members: arg.list(arg.members({ claim: arg.text })) });

@@ -1,5 +1,4 @@
-import { arg, checkArgument } from '#base';
-import { type Instant, isInstant, readInstant, type Time } from '#canon';
+import { type Instant, readInstant, type Time } from '#canon';
 import { type AllenRelation, allenRelation, requireRelation } from './allen.ts';
 import { MemoryError } from './errors.ts';
 import {
@@ -53,8 +52,7 @@ export function asOf(rows: readonly FactRow[], point: GivenPoint, kind: RowSelec
 
 /**
  * All versions, oldest first, filtered by space, subject and predicate.
- * @throws MemoryError `unknown_row_kind`, and the errors of `checkFacts`; ArgumentError
- * `bad_argument`
+ * @throws MemoryError `unknown_row_kind`, and the errors of `checkFacts`
  */
 export function history(
   rows: readonly FactRow[],
@@ -62,7 +60,6 @@ export function history(
   kind: RowSelection = 'current',
 ): FactRow[] {
   checkFacts(rows);
-  checkArgument(arg.object, of, 'of');
   requireSelection(kind);
   const { space, subject, predicate } = of;
   return rows
@@ -105,7 +102,7 @@ export function diff(rows: readonly FactRow[], from: GivenPoint, to: GivenPoint)
  * The rows with a valid time in one of the relations to the period, in input order (TOKI Theorem
  * 12(3)).
  * @throws MemoryError `unknown_relation`, `no_instant`, `empty_period`, `reversed_period`, and the
- * errors of `checkFacts`; ArgumentError `bad_argument`
+ * errors of `checkFacts`
  */
 export function selectByRelation(
   rows: readonly FactRow[],
@@ -113,9 +110,8 @@ export function selectByRelation(
   valid: GivenPeriod,
 ): FactRow[] {
   checkFacts(rows);
-  checkArgument(arg.list(arg.text), relations, 'relations');
   for (const relation of relations) requireRelation(relation);
-  const to = readPeriod(valid, 'valid');
+  const to = readPeriod(valid);
   return rows.filter((row) => relations.includes(allenRelation(validOf(row), to)));
 }
 
@@ -123,11 +119,10 @@ export function selectByRelation(
  * The rows after a plan, as a relation (`checkedFacts`). Applying all plans in commit order yields
  * the projection.
  * @throws MemoryError `not_open` for a row to close that is missing or closed, `duplicate_key`; the
- * errors of `checkFacts`; ArgumentError `bad_argument`
+ * errors of `checkFacts`
  */
 export function applyPlan(rows: readonly FactRow[], plan: Plan): readonly FactRow[] {
   const before = checkedFacts(rows);
-  checkArgument(PLAN, plan, 'plan');
   const open = new Map(before.filter(isUnended).map((row) => [keyText(row), row]));
   const closing = new Set(plan.close.map((key) => open.get(keyText(key)) ?? notOpen(key)));
   const closed = (row: FactRow): FactRow => (closing.has(row) ? { ...row, system_time_end: plan.systemTime } : row);
@@ -138,12 +133,6 @@ function isUnended({ system_time_end }: FactRow): boolean {
   return system_time_end === OPEN_END;
 }
 
-const PLAN = arg.members({
-  systemTime: arg.of('an instant', isInstant),
-  close: arg.list(arg.members({ fact_id: arg.text, system_time_start: arg.text })),
-  insert: arg.list(arg.object),
-});
-
 function saidBy({ space, subject, predicate, object }: FactRow): string {
   return JSON.stringify([space, subject, predicate, objectKey(object)]);
 }
@@ -153,7 +142,6 @@ function isOfKind({ row_kind }: FactRow, kind: RowSelection): boolean {
 }
 
 function readPoint(point: GivenPoint): Point {
-  checkArgument(arg.object, point, 'point');
   const valid = point.valid === OPEN_START ? OPEN_START : readInstant(point.valid);
   const system = readInstant(point.system);
   if (valid === undefined) throw noInstant('valid');

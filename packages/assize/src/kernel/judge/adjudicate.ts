@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import { copyJson, toPointer, WORLD_LIMITS } from '#canon';
 import type { ProposedCall } from '../domain/call.ts';
 import type { Change } from '../domain/change.ts';
@@ -110,7 +109,6 @@ export function adjudicate(
   } = {},
 ): Ruling {
   const given = inputs?.calls;
-  if (given !== undefined) checkArgument(CALLS, given, 'inputs.calls');
   const compiling = given === undefined ? options : { ...options, calls: given };
   const compiled = compile(world.domain, intent, authority, compiling);
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
@@ -137,8 +135,6 @@ function judged(candidate: CandidateStep, authority: Authority): Ruling {
     return rolledBack(step, escalation(step, checked.finding));
   return approved(step, checked.keep);
 }
-
-const CALLS = arg.list(arg.members({ tool: arg.text }));
 
 /** A compiled proposal with its candidate state. */
 interface CandidateStep {

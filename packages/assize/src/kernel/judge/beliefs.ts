@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { segment } from '#authority';
-import { arg, checkArgument, deepFreeze, type Json } from '#base';
+import { deepFreeze, type Json } from '#base';
 import { copyJson, issueText, type SchemaIssues } from '#canon';
 import type { ActionSpec, Binding } from '../domain/domain.ts';
 import { compileScope } from '../domain/footprint.ts';
@@ -170,13 +170,8 @@ export function issueCode({ issues }: SchemaIssues): { readonly code?: string } 
 /**
  * The resource that a writ must cover for a statement on a subject:
  * `memory:clinic:patient~3a7:allergy`.
- *
- * @throws ArgumentError `bad_argument`
  */
 export function memoryScope(said: StatementTarget): string {
-  checkArgument(SAID, said, 'said');
   const { space, subject, predicate } = said;
   return ['memory', ...[space, subject, predicate].map(segment)].join(':');
 }
-
-const SAID = arg.members({ space: arg.text, subject: arg.text, predicate: arg.text });

@@ -1,4 +1,4 @@
-import { arg, checkArgument, deepFreeze } from '#base';
+import { deepFreeze } from '#base';
 import { copyJson, WORLD_LIMITS } from '#canon';
 import { ANY_COUNSELOR } from '../domain/counselors.ts';
 import type { Domain, Rule } from '../domain/domain.ts';
@@ -80,7 +80,7 @@ export function checkAnother(
  * A.61). The requester never may, neither under a look-alike name nor through a child of the writ.
  * `requesters`: the requester, and then the grantors of its writ.
  *
- * @throws KernelError `unauthorised_counselor`; ArgumentError `bad_argument`
+ * @throws KernelError `unauthorised_counselor`
  */
 export function counselorKind(
   domain: Domain,
@@ -89,9 +89,6 @@ export function counselorKind(
   requesters: readonly string[],
   proposal: CounseledProposal,
 ): string {
-  checkArgument(arg.text, channel, 'channel');
-  checkArgument(arg.text, principal, 'principal');
-  checkArgument(arg.list(arg.text), requesters, 'requesters');
   const requester = requesters.find((one) => isSamePrincipal(one, principal));
   if (requester !== undefined) {
     const who = requester === principal ? principal : `${requester}, whose name looks like ${principal},`;

@@ -1,5 +1,5 @@
 import { segment } from '#authority';
-import { arg, checkArgument, deepFreeze, defineOwn, type Json } from '#base';
+import { deepFreeze, defineOwn, type Json } from '#base';
 import { copyJson, issueText, type Misfit, misfitsOf, parseBySchema, type SchemaIssues } from '#canon';
 import type { ProposedCall } from '../domain/call.ts';
 import type { ActionSpec, Binding, Domain } from '../domain/domain.ts';
@@ -22,8 +22,6 @@ export interface CompileOptions {
 /**
  * The first five of the six typed rejections, in order. The sixth comes from `apply`
  * (`candidate.ts`).
- *
- * @throws ArgumentError `bad_argument`
  */
 export function compile(
   domain: Domain,
@@ -31,7 +29,6 @@ export function compile(
   authority: Authority,
   options: CompileOptions = {},
 ): Compiled | Refusal {
-  checkArgument(INTENT, intent, 'intent');
   // Unparsed arguments come from an agent, which cannot use this built-in action.
   if (options.parsed === true && intent.action === ERASE_ACTION) {
     return authorised(intent, eraseAction, deepFreeze(intent.args), [], domain.erasing, authority, options);
@@ -71,8 +68,6 @@ export function compile(
   const binding = domain.bind(action.process, intent.role.params);
   return authorised(intent, action, args, [roleScope(domain, intent.role)], binding, authority, options, domain.memory);
 }
-
-const INTENT = arg.members({ action: arg.text, role: arg.members({ name: arg.text, params: arg.object }) });
 
 /** The rejections that come from the writ, the policy and the budget. */
 export function authorised(

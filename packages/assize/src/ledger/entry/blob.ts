@@ -1,4 +1,4 @@
-import { arg, checkArgument, type Json } from '#base';
+import type { Json } from '#base';
 import { canonicalize, hashText, WORLD_LIMITS } from '#canon';
 import type { BlobRow } from './blob-row.ts';
 import type { BlobRef, Erased, Hash, Stored } from './hash.ts';
@@ -12,10 +12,9 @@ export const INLINE_MAX = 16_384;
  * reference to the blob. A value that looks like a reference or an erased value is also stored as a
  * blob, so no value can forge a reference.
  *
- * @throws CanonError for a large value that is not JSON; ArgumentError `bad_argument`
+ * @throws CanonError for a large value that is not JSON
  */
 export function store<T extends Json>(value: T, blobs: BlobRow[], inlineMax: number = INLINE_MAX): Stored<T> {
-  checkArgument(arg.whole, inlineMax, 'inlineMax');
   const reference = looksLikeReference(value);
   if (!reference && roomAfter(value, inlineMax) >= 0) return value;
   const text = canonicalize(value, WORLD_LIMITS);

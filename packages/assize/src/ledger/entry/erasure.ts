@@ -1,4 +1,4 @@
-import { arg, checkArgument, type Json } from '#base';
+import type { Json } from '#base';
 import type { CommitPayload, Payload } from './entry.ts';
 import type { Hash } from './hash.ts';
 import { isHash } from './is-hash.ts';
@@ -77,20 +77,18 @@ export function erasureArgs(args: Json): ErasureArgs | undefined {
 
 /**
  * Keys of the oracle log that an erasure names. Chain rules do not check them, so the stored values
- * may have any form. @throws ArgumentError `bad_argument`
+ * may have any form.
  */
 export function answersErasedBy(args: ErasureArgs): readonly Hash[] {
-  checkArgument(arg.object, args, 'args');
   const { answers } = args;
   return Array.isArray(answers) ? answers.filter(isHash) : [];
 }
 
 /**
  * Texts of the effect log that an erasure names. Chain rules do not check them, so the stored
- * values may have any form. @throws ArgumentError `bad_argument`
+ * values may have any form.
  */
 export function loggedErasedBy(args: ErasureArgs): readonly ErasedLogged[] {
-  checkArgument(arg.object, args, 'args');
   const { logged } = args;
   return Array.isArray(logged) ? logged.filter(isErasedLogged) : [];
 }

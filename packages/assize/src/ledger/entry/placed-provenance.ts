@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import type { Hash } from './hash.ts';
 
 /**
@@ -6,12 +5,8 @@ import type { Hash } from './hash.ts';
  * the entry. The entry's own writes `w:@n` become `w:<entry id>#n`, and factors and terms are
  * sorted again. A text of another form stays unchanged. The id must not occur in the text; an
  * entry's id cannot occur in the text that it hashes.
- *
- * @throws ArgumentError `bad_argument`
  */
 export function placedProvenance(text: string, entryId: Hash): string {
-  checkArgument(arg.text, text, 'text');
-  checkArgument(arg.text, entryId, 'entryId');
   if (!POLYNOMIAL.test(text)) return text;
   const terms = text.split(' + ').map((term) => placedTerm(term, entryId));
   return terms

@@ -1,4 +1,4 @@
-import { arg, checkArgument, type Json } from '#base';
+import type { Json } from '#base';
 import { canonicalize } from '#canon';
 import { isBranchPartitionName, isFactObject, isPartitionName } from '../entry/belief-shape.ts';
 import type { Entry, Instant } from '../entry/entry.ts';
@@ -48,32 +48,8 @@ export function beliefChange(
     readonly objects: readonly SaltedRef[];
   },
 ): BeliefChange {
-  checkArgument(PLANNED, plan, 'plan');
-  checkArgument(OF, of, 'of');
   const { systemTime, close, insert, merged } = plan;
   const { partition, version, cardinality, objects, inherit } = of;
-  checkArgument(
-    arg.of('one for each row of the plan', () => objects.length === insert.length),
-    objects,
-    'of.objects',
-  );
-  for (const row of insert) {
-    checkArgument(
-      arg.of('that of the plan', (at) => at === systemTime),
-      row.system_time_start,
-      'system_time_start',
-    );
-    checkArgument(
-      arg.of('the version', (seq) => seq === version),
-      row.seq,
-      'seq',
-    );
-    checkArgument(
-      arg.of('that of the change', (one) => one === cardinality),
-      row.cardinality,
-      'cardinality',
-    );
-  }
   // In canonical order, as columns are, which halves the time to write the entry's text.
   return {
     cardinality,
@@ -98,21 +74,6 @@ export function inheritanceOf(until: Instant, rows: readonly FactVersion[]): Inh
     }),
   };
 }
-
-const PLANNED = arg.members({
-  systemTime: arg.text,
-  close: arg.list(arg.object),
-  insert: arg.list(arg.object),
-  merged: arg.optional(arg.list(arg.text)),
-});
-
-const OF = arg.members({
-  partition: arg.object,
-  version: arg.whole,
-  cardinality: arg.text,
-  objects: arg.list(arg.object),
-  inherit: arg.optional(arg.object),
-});
 
 /**
  * The changes of facts in an entry, in the form of a store. Returns an empty list for an entry that

@@ -1,5 +1,3 @@
-import { arg, checkArgument } from '#base';
-
 /** The weight of repeated words, and of a text's length. */
 const K1 = 1.2;
 const B = 0.75;
@@ -35,10 +33,7 @@ export class Bm25 {
   readonly #idf: readonly number[];
   readonly #average: number;
 
-  /** @throws ArgumentError `bad_argument` */
   constructor(collection: Collection, sought: readonly QueryTerm[]) {
-    checkArgument(COLLECTION, collection, 'collection');
-    checkArgument(SOUGHT, sought, 'sought');
     const { texts, words } = collection;
     this.sought = sought
       .filter((each) => each.texts > 0)
@@ -48,13 +43,9 @@ export class Bm25 {
   }
 
   /**
-   * `occurrences`: for each word of `sought`; `length`: number of words in the text. @throws
-   * ArgumentError `bad_argument`
+   * `occurrences`: for each word of `sought`; `length`: number of words in the text.
    */
   score(occurrences: readonly number[], length: number): number {
-    // Called for every ranked text, so valid input is accepted quickly.
-    if (!Array.isArray(occurrences) || !occurrences.every(Number.isSafeInteger) || !Number.isSafeInteger(length))
-      checkArgument(COUNTS, { occurrences, length }, 'text');
     const norm = K1 * (1 - B + (B * length) / this.#average);
     let sum = 0;
     for (const [at, idf] of this.#idf.entries()) {
@@ -65,11 +56,9 @@ export class Bm25 {
   }
 
   /**
-   * The maximum score of a text without the words of `sought` before this index. @throws
-   * ArgumentError `bad_argument`
+   * The maximum score of a text without the words of `sought` before this index.
    */
   bound(from: number): number {
-    checkArgument(arg.whole, from, 'from');
     // A text is at least as long as the number of occurrences of a word.
     const most = (K1 + 1) / (1 + (K1 * B) / this.#average);
     return rounded(this.#idf.slice(from).reduce((sum, idf) => sum + idf * most, 0)) + STEP;
@@ -78,17 +67,7 @@ export class Bm25 {
 
 const STEP = 1e-6;
 
-const COLLECTION = arg.members({ texts: arg.whole, words: arg.whole });
-const SOUGHT = arg.list(arg.members({ word: arg.text, texts: arg.whole }));
-const COUNTS = arg.members({ occurrences: arg.list(arg.whole), length: arg.whole });
-
-/** Rounds to six decimals. @throws ArgumentError `bad_argument` */
+/** Rounds to six decimals. */
 export function rounded(score: number): number {
-  if (typeof score !== 'number')
-    checkArgument(
-      arg.of('a number', () => false),
-      score,
-      'score',
-    );
   return Math.round(score * 1e6) / 1e6;
 }

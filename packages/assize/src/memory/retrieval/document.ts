@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import type { FactRow } from '../fact.ts';
 import { OPEN_START } from '../period.ts';
 import { lettersOf, WORDS_MAX, wordsOf } from './words.ts';
@@ -9,10 +8,8 @@ const MONTHS = 'January February March April May June July August September Octo
  * The searchable text of a fact: the first valid day of its claim, subject, predicate and object.
  * For a lost contradiction, the losing object. All versions of a claim share one text, including
  * leftover and widened rows.
- * @throws ArgumentError `bad_argument`
  */
 export function documentOf(row: Documented): string {
-  checkArgument(ROW, row, 'row');
   return partsOf(row)
     .filter((part) => part !== '')
     .join(' ');
@@ -21,10 +18,8 @@ export function documentOf(row: Documented): string {
 /**
  * The index words of that text, part by part, followed by single letters. A subject, predicate or
  * object with stop words only, such as `The Who` or `it`, is indexed by them.
- * @throws ArgumentError `bad_argument`
  */
 export function wordsOfDocument(row: Documented): string[] {
-  checkArgument(ROW, row, 'row');
   const parts = partsOf(row);
   return [...parts.flatMap(wordsOf), ...parts.flatMap(lettersOf)].slice(0, WORDS_MAX);
 }
@@ -37,18 +32,8 @@ function partsOf(row: Documented): readonly string[] {
   return [dayText(dayOf(row)), row.subject, row.predicate, said];
 }
 
-const DAY = arg.members({ asserted_from: arg.text });
-const ROW = arg.members({
-  subject: arg.text,
-  predicate: arg.text,
-  object: arg.text,
-  asserted_from: arg.text,
-  row_kind: arg.text,
-});
-
-/** The day in its text. Empty for an open start. @throws ArgumentError `bad_argument` */
+/** The day in its text. Empty for an open start. */
 export function dayOf(row: Pick<FactRow, 'asserted_from'>): string {
-  checkArgument(DAY, row, 'row');
   const { asserted_from } = row;
   return asserted_from === OPEN_START ? '' : asserted_from.slice(0, 10);
 }

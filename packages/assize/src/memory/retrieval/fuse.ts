@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import { rounded } from './bm25.ts';
 
 /** Damps the weight of the rank (Cormack, Clarke and Büttcher 2009). */
@@ -15,8 +14,6 @@ export function fuse<T>(
   keyOf: (item: T) => string,
   weights?: readonly number[],
 ): { readonly item: T; readonly score: number }[] {
-  checkArgument(arg.list(arg.list(arg.any)), lists, 'lists');
-  checkArgument(arg.code, keyOf, 'keyOf');
   const fused = new Map<string, { readonly item: T; score: number }>();
   for (const [n, list] of lists.entries()) {
     const weight = weights === undefined ? 1 : weights[n]!;

@@ -1,4 +1,3 @@
-import { arg, checkArgument } from '#base';
 import { rounded } from './bm25.ts';
 
 /** The weights of facts nearby, from 0. */
@@ -32,14 +31,11 @@ const BEST = 5;
  * `before` and `after` are the best scores of the items recorded next to it among the items of its
  * session; 0 if there are none. Items that were recorded together are no neighbours, because their
  * order is unknown. Best first; equal scores keep their order. Scores are rounded to six decimals.
- * @throws ArgumentError `bad_argument`
  */
 export function rankNearby<T extends Placed>(
   items: readonly T[],
   weights: NearbyWeights = {},
 ): { readonly item: T; readonly score: number }[] {
-  checkArgument(ITEMS, items, 'items');
-  checkArgument(WEIGHTS, weights, 'weights');
   const { neighbours = NEARBY_WEIGHTS.neighbours, session = NEARBY_WEIGHTS.session } = weights;
   const sessions = new Map<string, Session>();
   for (const [day, members] of Map.groupBy(items, ({ day }) => day))
@@ -75,6 +71,3 @@ function sessionOf(members: readonly Placed[]): Session {
     .slice(0, BEST);
   return { beside, mean: top.reduce((sum, score) => sum + score, 0) / BEST };
 }
-
-const ITEMS = arg.list(arg.members({ score: arg.number, day: arg.text, recorded: arg.text }));
-const WEIGHTS = arg.members({ neighbours: arg.optional(arg.number), session: arg.optional(arg.number) });

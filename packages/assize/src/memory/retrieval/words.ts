@@ -1,4 +1,4 @@
-import { arg, checkArgument, GenerationalMap } from '#base';
+import { GenerationalMap } from '#base';
 import { normalForm } from '#canon';
 import { stem } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
@@ -104,10 +104,8 @@ const ELISION = /(?<=[b-df-hj-np-tv-xz]|qu)['’](?=[aeiouyhœæ])/g;
  * syllables. Katakana compares as hiragana. Versions also yield their prefixes, names in camel case
  * their parts, `user123` also its letters and its digits, and `e-mail` also `email`. Words contain
  * only letters, marks, digits, points and hyphens, so they have no meaning in a query language.
- * @throws ArgumentError `bad_argument`
  */
 export function wordsOf(text: string): string[] {
-  checkArgument(arg.text, text, 'text');
   const { words, stopWords } = termsIn(text);
   return words.length > 0 ? words : stopWords;
 }
@@ -128,10 +126,8 @@ export function lettersOf(text: string): string[] {
 
 /**
  * All words of a text of any length, in the same forms, including stop words.
- * @throws ArgumentError `bad_argument`
  */
 export function everyWordOf(text: string): ReadonlySet<string> {
-  checkArgument(arg.text, text, 'text');
   const every = new Set<string>();
   for (const bare of bareWords(text)) every.add(STOP_WORDS.has(bare) ? bare : termOf(bare));
   return every;

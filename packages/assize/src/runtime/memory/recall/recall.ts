@@ -110,7 +110,7 @@ export class MemoryView {
     checkArgument(QUERY_MEMBERS, query, 'query');
     checkArgument(QUERY, query, 'query');
     const { subject, predicate, kind = 'current', text, by, weights, nearby, signal, after } = query;
-    const relation = query.relation && { ...query.relation, to: readPeriod(query.relation.to, 'query.relation.to') };
+    const relation = query.relation && { ...query.relation, to: readPeriod(query.relation.to) };
     const { limit = text === undefined ? RECALL_DEFAULT : RANKED_DEFAULT } = query;
     const { valid = relation === undefined ? this.#context.clock.now() : 'any', system = 'now' } = query;
     if (limit < 1 || limit > RECALL_MAX) throw badLimit(limit);
