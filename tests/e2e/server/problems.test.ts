@@ -60,7 +60,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
   MastraToolError: ['cannot_suspend', 'input_not_json', 'no_call_id', 'result_not_kept', 'tool_suspended'],
   MiningError: ['not_expressible'],
   McpError: ['desk_refused', 'missing_peer', 'no_person', 'upstream_unreachable'],
-  MemoryError: ['bad_limit', 'bad_witness', 'wrong_partition'],
+  MemoryError: ['bad_limit', 'bad_witness'],
   ModelError: [
     ...['answer_cut', 'answer_not_json', 'answer_too_long', 'bad_arguments', 'bad_model_option', 'content_filtered'],
     ...['key_refused', 'model_not_found', 'model_timeout', 'no_decision', 'provider_failed', 'rate_limited'],

@@ -1,5 +1,4 @@
 import { keyedHash, plainText } from '#canon';
-import { requireText } from './fact.ts';
 import { type Period, readPeriod } from './period.ts';
 
 /** One assertion: its content and its source event. */
@@ -22,13 +21,10 @@ export interface Claim {
  * the content was erased (docs/decisions/012-erasable-values.md). It does not depend on entry, time
  * or order, so repeated requests have the same id. It uses the exact object: another form of the
  * object (`objectKey`) is another claim with the same meaning.
- * @throws MemoryError `bad_text`, `no_instant`, `empty_period`, `reversed_period`; ArgumentError
- * `bad_argument`, also for a key of less than 16 bytes
+ * @throws MemoryError `no_instant`, `empty_period`, `reversed_period`
  */
 export function claimId(key: Uint8Array, claim: Claim): string {
   const { space, subject, predicate, object, sourceEventId } = claim;
-  for (const [name, text] of Object.entries({ space, subject, predicate, object })) requireText(text, name);
-  requireText(sourceEventId, 'sourceEventId', 'sourceEventId of a claim');
   const { from, to } = readPeriod(claim.valid);
   return keyedHash(key, plainText({ from, object, predicate, sourceEventId, space, subject, to }));
 }

@@ -31,21 +31,12 @@ export type MemoryErrorCode =
   /** Two rows share `fact_id` and `system_time_start`. Give each version its own start. */
   | 'duplicate_key'
   /**
-   * The row belongs to another space, subject or predicate, or is not an open current row. Read the
-   * partition again, and make a new plan.
-   */
-  | 'wrong_partition'
-  /**
    * The domain declares no such predicate in its memory. Declare the predicate, or correct its
    * name.
    */
   | 'unknown_predicate'
   /** The strategy is unknown. Use one of `lww`, `lww-valid`, `evi`, `await` and `rule`. */
   | 'unknown_strategy'
-  /** The cardinality is unknown. Use `single-valued` or `multi-valued`. */
-  | 'unknown_cardinality'
-  /** The remainder rule is unknown. Use `keep` or `drop`. */
-  | 'unknown_remainder'
   /**
    * The assertion names another strategy than its predicate declares. Leave the strategy out, or
    * use the declared one.

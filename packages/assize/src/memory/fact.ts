@@ -243,11 +243,11 @@ export function keyText({ fact_id, system_time_start }: RowKey): string {
  * or with U+0000.
  * @throws MemoryError `bad_text`
  */
-export function requireText(text: unknown, name: string, called: string = name): asserts text is string {
+export function requireText(text: unknown, name: string): asserts text is string {
   if (typeof text === 'string' && text !== '' && text.isWellFormed() && !text.includes('\0')) return;
   throw new MemoryError(
     'bad_text',
-    `The ${called} must be a non-empty string without U+0000 or half a surrogate pair.`,
+    `The ${name} must be a non-empty string without U+0000 or half a surrogate pair.`,
     { evidence: { column: name } },
   );
 }

@@ -1,4 +1,4 @@
-import { addMicros, hashText, type Instant, maxInstant, plainText } from '#canon';
+import { addMicros, hashText, type Instant, plainText } from '#canon';
 import { auditRows } from './audit.ts';
 import { displacedBy, markOf } from './displaced.ts';
 import { MemoryError } from './errors.ts';
@@ -13,18 +13,16 @@ import {
   type Partition,
   type Provenance,
   type RowKey,
-  requireConfidence,
-  requireText,
   THIS_ENTRY,
   type TrustProvenance,
   validOf,
 } from './fact.ts';
 import type { Item } from './group.ts';
 import { intersection, leftovers, OPEN_END, overlaps, type Period, readPeriod } from './period.ts';
-import { declarePredicate, type PredicateDeclaration } from './predicate.ts';
+import { type PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, readAnswers } from './question.ts';
 import { type Belief, settle } from './settle.ts';
-import { requireStrategy, type Strategy } from './strategy.ts';
+import { type Strategy } from './strategy.ts';
 import { type StatedClaims, tokensOfSources, withoutWrites } from './withdraw.ts';
 
 /** The starting point and the stamps of a change of one partition. */
@@ -32,8 +30,8 @@ export interface PlanInput {
   readonly partition: Partition;
   readonly declaration: PredicateDeclaration;
   /**
-   * The partition's open current rows, in any order. Rows that do not overlap the written periods
-   * may be omitted.
+   * The partition's open current rows, in any order, as `checkOpen` accepts them. Rows that do not
+   * overlap the written periods may be omitted.
    */
   readonly open: readonly FactRow[];
   /** The system time of the partition's latest change. Null if it was never changed. */
@@ -98,7 +96,11 @@ export interface QuestionPlan {
  * @throws CanonError `bad_instant`, also after the end of the calendar
  */
 export function systemTime(at: Instant, latest: Instant | null): Instant {
-  return latest === null ? maxInstant(at, at) : maxInstant(at, addMicros(latest, 1));
+  return latest === null || at > latest ? at : addMicros(latest, 1);
+}
+
+function later(a: Instant | null, b: Instant): Instant {
+  return a === null || a < b ? b : a;
 }
 
 /**
@@ -108,14 +110,11 @@ export function systemTime(at: Instant, latest: Instant | null): Instant {
  * begin before it, also of a multi-valued predicate. For another object the declared strategy
  * decides in each atomic segment. The loser keeps the rest as declared, and has an audit row for
  * each lost segment.
- * @throws MemoryError `bad_text`, `bad_confidence`, `no_instant`, `empty_period`,
- * `reversed_period`, `strategy_not_allowed`, `unknown_strategy`, `repeated_claim`,
- * `repeated_answer`, `stale_answer`, `unknown_member`; for the writing `wrong_partition`,
- * `overlaps_open`, `duplicate_key`, and the errors of `declarePredicate` and `checkFact`;
- * CanonError `bad_instant`
+ * @throws MemoryError `no_instant`, `empty_period`, `reversed_period`, `strategy_not_allowed`,
+ * `repeated_claim`, `repeated_answer`, `stale_answer`, `unknown_member`
  */
 export function planAssert(writing: PlanInput, assertions: readonly (Assertion | Ending)[]): Plan | QuestionPlan {
-  const work = begin(writing);
+  const work = new PlanBuilder(writing);
   return work.plan(
     assertions.map((each) => ('ends' in each ? work.ended(each) : work.asserted(each, readPeriod(each.valid)))),
     work.declaration,
@@ -133,7 +132,7 @@ export function planChange(
   writing: PlanInput,
   change: Omit<Assertion, 'valid'> & { readonly from: Instant },
 ): Plan | QuestionPlan {
-  const work = begin(writing);
+  const work = new PlanBuilder(writing);
   if (work.declaration.cardinality !== 'single-valued') {
     throw new MemoryError(
       'not_single_valued',
@@ -156,7 +155,7 @@ export function planCorrect(
   writing: PlanInput,
   correction: Assertion & { readonly was?: string },
 ): Plan | QuestionPlan {
-  const work = begin(writing);
+  const work = new PlanBuilder(writing);
   const { was } = correction;
   if (was === undefined && work.declaration.cardinality !== 'single-valued') {
     throw new MemoryError('not_single_valued', 'The predicate is multi-valued. Name the wrong value with `was`.');
@@ -174,7 +173,7 @@ export function planCorrect(
  * @throws MemoryError the errors of `planAssert`
  */
 export function planRetract(writing: PlanInput, retraction: Retraction): Plan | QuestionPlan {
-  const work = begin(writing);
+  const work = new PlanBuilder(writing);
   work.withdraw(readPeriod(retraction.valid), retraction.object);
   return work.plan([], { ...work.declaration, remainder: 'keep' });
 }
@@ -207,15 +206,8 @@ export interface Retraction {
  * @throws MemoryError the errors of `planAssert`
  */
 export function planWithdraw(writing: PlanInput, withdrawals: Withdrawals): Plan {
-  const retractions = (withdrawals.retractions ?? []).map(({ valid, object }) => {
-    if (object !== undefined) requireText(object, 'object');
-    return { valid: readPeriod(valid), ...(object !== undefined && { object }) };
-  });
-  return begin(writing).withdrawAll({ ...withdrawals, retractions });
-}
-
-function begin(writing: PlanInput): PlanBuilder {
-  return new PlanBuilder(writing);
+  const retractions = (withdrawals.retractions ?? []).map(({ valid, ...of }) => ({ ...of, valid: readPeriod(valid) }));
+  return new PlanBuilder(writing).withdrawAll({ ...withdrawals, retractions });
 }
 
 /** A plan under construction. */
@@ -234,18 +226,14 @@ class PlanBuilder {
 
   constructor({ partition, declaration, open, latest, at, seq, merge, trust, answers = [] }: PlanInput) {
     const { space, subject, predicate } = partition;
-    for (const [name, text] of Object.entries({ space, subject, predicate })) requireText(text, name);
     this.#partition = { space, subject, predicate };
-    this.declaration = declarePredicate(declaration);
+    this.declaration = declaration;
     this.#seq = seq;
     this.#merge = merge;
     this.#trust = trust;
     this.#answers = readAnswers(answers);
-    checkFacts(open);
-    for (const row of open) requireOpenIn(this.#partition, row);
-    requireNonOverlapping(open, this.declaration);
-    const earlier = [latest, ...open.map((row) => row.system_time_start)];
-    this.#systemTime = earlier.map((before) => systemTime(at, before)).reduce((a, b) => maxInstant(a, b));
+    const earlier = open.reduce((last, row) => later(last, row.system_time_start), latest);
+    this.#systemTime = systemTime(at, earlier);
     this.#open = open.map((row) => ({ row, isNew: false, parts: [validOf(row)] }));
   }
 
@@ -261,9 +249,6 @@ class PlanBuilder {
 
   #item(assertion: Omit<Assertion, 'valid'>, { from, to }: Period, claims: Set<string>): Item {
     const { claim, object, confidence, provenance, strategy = this.declaration.strategy } = assertion;
-    for (const [name, text] of Object.entries({ claim, object, provenance })) requireText(text, name);
-    requireConfidence(confidence);
-    requireStrategy(strategy);
     if (strategy !== this.declaration.strategy) {
       throw new MemoryError(
         'strategy_not_allowed',
@@ -310,7 +295,6 @@ class PlanBuilder {
    * each row.
    */
   withdraw(valid: Period, object: string | undefined): Period[] {
-    if (object !== undefined) requireText(object, 'object');
     this.#withdrawn = valid;
     const key = object === undefined ? undefined : objectKey(object);
     const isMeant = ({ row }: Item): boolean => key === undefined || objectKey(row.object) === key;
@@ -505,25 +489,14 @@ class FactIds {
   }
 }
 
-function requireOpenIn({ space, subject, predicate }: Partition, row: FactRow): void {
-  if (row.space === space && row.subject === subject && row.predicate === predicate && isOpen(row)) return;
-  throw new MemoryError(
-    'wrong_partition',
-    'The row is not an open current row of the partition. Read the partition again and make a new plan.',
-    {
-      evidence: { row: keyText(row) },
-    },
-  );
-}
-
 /**
  * Refuses forbidden overlaps: any two rows of a single-valued predicate, otherwise two rows of one
  * object. Also checks a predicate that is to become single-valued (docs/decisions/017-memory.md).
- * @throws MemoryError `overlaps_open`, and the errors of `declarePredicate` and `checkFacts`
+ * @throws MemoryError `overlaps_open`, and the errors of `checkFacts`
  */
 export function checkOpen(open: readonly FactRow[], declaration: PredicateDeclaration): void {
   checkFacts(open);
-  requireNonOverlapping(open.filter(isOpen), declarePredicate(declaration));
+  requireNonOverlapping(open.filter(isOpen), declaration);
 }
 
 /** Compares exact objects. With object keys, stores with older rows could refuse every addition. */

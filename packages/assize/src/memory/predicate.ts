@@ -1,5 +1,4 @@
-import { MemoryError } from './errors.ts';
-import { requireStrategy, type Strategy } from './strategy.ts';
+import type { Strategy } from './strategy.ts';
 
 /**
  * Whether a subject has one object at a time, or any number. Without this, every second value would
@@ -20,18 +19,13 @@ export interface PredicateDeclaration {
   readonly remainder: Remainder;
 }
 
-/**
- * A complete declaration; `remainder` is `keep` by default.
- * @throws MemoryError `unknown_cardinality`, `unknown_strategy`, `unknown_remainder`
- */
-export function declarePredicate(
-  given: Pick<PredicateDeclaration, 'cardinality' | 'strategy'> & { readonly remainder?: Remainder },
-): PredicateDeclaration {
-  const { cardinality, strategy, remainder = 'keep' } = given;
-  if (cardinality !== 'single-valued' && cardinality !== 'multi-valued')
-    throw new MemoryError('unknown_cardinality', 'The cardinality is not valid. Use single-valued or multi-valued.');
-  requireStrategy(strategy);
-  if (remainder !== 'keep' && remainder !== 'drop')
-    throw new MemoryError('unknown_remainder', 'The remainder rule is not valid. Use keep or drop.');
-  return Object.freeze({ cardinality, strategy, remainder });
+/** A complete declaration; `remainder` is `keep` by default. */
+export function declarePredicate({
+  cardinality,
+  strategy,
+  remainder = 'keep',
+}: Pick<PredicateDeclaration, 'cardinality' | 'strategy'> & {
+  readonly remainder?: Remainder;
+}): PredicateDeclaration {
+  return { cardinality, strategy, remainder };
 }

@@ -68,7 +68,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
     ...['no_claim_key', 'variant_refused', 'no_instant', 'bad_vector', 'array_property', 'hidden_property', 'to_json'],
     ...['symbol', 'symbol_key', 'undefined', 'function', 'bigint', 'class_instance', 'accessor', 'proxy', 'cycle'],
     ...['sparse_array', 'unsupported_node', 'bad_row', 'store_invalid_input', 'unknown_row_kind'],
-    ...['unknown_cardinality', 'unknown_remainder', 'bad_question', 'bad_decision', 'over_refunded', 'stale_answer'],
+    ...['bad_question', 'bad_decision', 'over_refunded', 'stale_answer'],
   ],
   401: ['unauthenticated', 'sign_in_failed'],
   403: [

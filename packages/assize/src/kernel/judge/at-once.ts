@@ -33,7 +33,7 @@ export function adjudicateAtOnce(
   authority: Authority,
 ): Approved | Rejected {
   const intent = { action: name, role: BUILT_IN_ROLE, args };
-  const compiled = authorised(intent, action, deepFreeze(args), [], NOTHING, authority, {});
+  const compiled = authorised(intent, { action, args: deepFreeze(args), binding: NOTHING }, authority);
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   const { approvalDemand } = compiled;
   if (approvalDemand !== undefined) return neverWaits(compiled, approvalDemand, what);

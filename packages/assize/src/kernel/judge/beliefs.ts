@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { segment } from '#authority';
-import { deepFreeze, type Json } from '#base';
+import type { Json } from '#base';
 import { copyJson, issueText, type SchemaIssues } from '#canon';
 import type { ActionSpec, Binding } from '../domain/domain.ts';
 import { compileScope } from '../domain/footprint.ts';
@@ -108,8 +108,14 @@ export const believeAction: ActionSpec = Object.freeze({
 
 export const BELIEVE_BINDING: Binding = NOTHING;
 
+type Statements =
+  | { readonly statements: readonly MemoryStatement[] }
+  | { readonly fault: string; readonly code?: string };
+
+const NO_STATEMENTS: Statements = Object.freeze({ statements: Object.freeze([]) });
+
 /**
- * The statements of an action, as a copy. Returns a fault if the value is not a list of statements,
+ * The statements of an action, as a copy. Arguments and role are frozen. Returns a fault if the value is not a list of statements,
  * or names an undeclared predicate.
  */
 export function statementsOf(
@@ -117,11 +123,11 @@ export function statementsOf(
   action: ActionSpec,
   args: Json,
   { role }: { readonly role: Readonly<Record<string, string>> },
-): { readonly statements: readonly MemoryStatement[] } | { readonly fault: string; readonly code?: string } {
-  if (action.beliefs === undefined) return { statements: [] };
+): Statements {
+  if (action.beliefs === undefined) return NO_STATEMENTS;
   let given: unknown;
   try {
-    given = action.beliefs(deepFreeze(args), { role: deepFreeze(role) });
+    given = action.beliefs(args, { role });
     refusePromise(given, 'beliefs');
   } catch (error) {
     return { fault: messageOf(error) };
@@ -132,14 +138,19 @@ export function statementsOf(
       fault: `its statements are not valid: ${issueText(parsed.error)}`,
       ...issueCode(parsed.error),
     };
+  return declaredStatements(memory, copyJson(parsed.data) as unknown as readonly MemoryStatement[]);
+}
+
+/** The statements, if the domain declares their predicates. */
+export function declaredStatements(memory: MemorySpec | undefined, statements: readonly MemoryStatement[]): Statements {
   const declared = memory?.predicates ?? {};
-  const unknown = parsed.data.find(({ predicate }) => !Object.hasOwn(declared, predicate));
+  const unknown = statements.find(({ predicate }) => !Object.hasOwn(declared, predicate));
   if (unknown !== undefined)
     return {
       fault: `the domain declares no predicate ${JSON.stringify(unknown.predicate)} in its memory`,
       code: 'unknown_predicate',
     };
-  return { statements: copyJson(parsed.data) as unknown as readonly MemoryStatement[] };
+  return { statements };
 }
 
 /** By the field at fault. */

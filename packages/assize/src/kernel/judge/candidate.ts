@@ -48,7 +48,7 @@ export function runApply(draft: Draft, { action, role, args, binding }: Compiled
  * `apply` runs before every rule, and the rules receive all.
  */
 function callsOfBody({ calls }: Inputs): readonly ProposedCall[] {
-  if (calls === undefined) return NO_CALLS;
+  if (calls === undefined || calls.length === 0) return NO_CALLS;
   return Object.freeze(deepFreeze(calls).filter(({ isDeclared }) => isDeclared !== true));
 }
 

@@ -5,10 +5,10 @@ import type { ProposedCall } from '../domain/call.ts';
 import type { ActionSpec, Binding, Domain } from '../domain/domain.ts';
 import { refusePromise } from '../domain/host-code.ts';
 import { BELIEVE_ACTION } from '../domain/memory-shape.ts';
-import type { MemorySpec } from '../domain/memory-spec.ts';
+import type { MemorySpec, MemoryStatement } from '../domain/memory-spec.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { messageOf } from '../errors.ts';
-import { BELIEVE_BINDING, believeAction, issueCode, memoryScope, statementsOf } from './beliefs.ts';
+import { BELIEVE_BINDING, believeAction, declaredStatements, issueCode, memoryScope, statementsOf } from './beliefs.ts';
 import type { Authority, Compiled, Cost, Intent, PolicyRuling, Refusal } from './compiled.ts';
 import { ERASE_ACTION, eraseAction } from './erase.ts';
 
@@ -31,12 +31,14 @@ export function compile(
 ): Compiled | Refusal {
   // Unparsed arguments come from an agent, which cannot use this built-in action.
   if (options.parsed === true && intent.action === ERASE_ACTION) {
-    return authorised(intent, eraseAction, deepFreeze(intent.args), [], domain.erasing, authority, options);
+    const resolved = { action: eraseAction, args: deepFreeze(intent.args), binding: domain.erasing };
+    return authorised(intent, resolved, authority, options);
   }
   if (intent.action === BELIEVE_ACTION && domain.memory !== undefined) {
+    const { memory } = domain;
     const said = options.parsed === true ? { args: deepFreeze(intent.args) } : believeArgs(intent.args);
     if ('fault' in said) return { reason: 'type_mismatch', detail: coded(said.code, `args ${said.fault}`) };
-    return authorised(intent, believeAction, said.args, [], BELIEVE_BINDING, authority, options, domain.memory);
+    return authorised(intent, { action: believeAction, binding: BELIEVE_BINDING, memory, ...said }, authority, options);
   }
   const action = (domain.actions as Record<string, ActionSpec | undefined>)[intent.action];
   if (action === undefined) {
@@ -66,30 +68,39 @@ export function compile(
     };
   }
   const binding = domain.bind(action.process, intent.role.params);
-  return authorised(intent, action, args, [roleScope(domain, intent.role)], binding, authority, options, domain.memory);
+  const roleScopes = [roleScope(domain, intent.role)];
+  return authorised(intent, { action, args, binding, roleScopes, memory: domain.memory }, authority, options);
+}
+
+/** An intent whose action, arguments and places are known. The arguments are frozen. */
+export interface Resolved {
+  readonly action: ActionSpec;
+  readonly args: Json;
+  readonly binding: Binding;
+  readonly roleScopes?: readonly string[];
+  readonly memory?: MemorySpec | undefined;
+  /** The statements, if they were read from the arguments. */
+  readonly sayings?: readonly MemoryStatement[];
 }
 
 /** The rejections that come from the writ, the policy and the budget. */
 export function authorised(
   intent: Intent,
-  action: ActionSpec,
-  args: Json,
-  roleScopes: readonly string[],
-  binding: Binding,
+  { action, args, binding, roleScopes = [], memory, sayings }: Resolved,
   authority: Authority,
-  { calls = [] }: CompileOptions,
-  memory?: MemorySpec,
+  { calls = [] }: CompileOptions = {},
 ): Compiled | Refusal {
   const role = deepFreeze(intent.role.params);
-  let scopes: readonly string[];
-  let cost: Cost;
-  const said = statementsOf(memory, action, args, { role });
+  let scopes = roleScopes;
+  let cost: Cost = NO_COST;
+  const said =
+    sayings === undefined ? statementsOf(memory, action, args, { role }) : declaredStatements(memory, sayings);
   if ('fault' in said)
     return { reason: 'precondition_failed', detail: coded(said.code, `${intent.action}: ${said.fault}`) };
   const { statements } = said;
   try {
-    scopes = [...roleScopes, ...scopesOf(synchronous(action.scopes?.(args, { role }), 'scopes') ?? [])];
-    cost = costOf(synchronous(action.cost?.(args, { role }), 'cost') ?? {});
+    if (action.scopes !== undefined) scopes = [...roleScopes, ...scopesOf(action.scopes(args, { role }) ?? [])];
+    if (action.cost !== undefined) cost = costOf(action.cost(args, { role }) ?? {});
   } catch (error) {
     return { reason: 'precondition_failed', detail: `${intent.action}: ${messageOf(error)}` };
   }
@@ -197,10 +208,10 @@ export function roleScope(domain: Domain, role: Intent['role']): string {
 }
 
 /** The arguments of `assize.believe`. `code` is the name of the fault in the errors of a memory. */
-function believeArgs(given: Json): { args: Json } | { fault: string; code?: string } {
+function believeArgs(given: Json): Pick<Resolved, 'args' | 'sayings'> | { fault: string; code?: string } {
   const said = parsedArgs(believeAction, given);
-  if (!('fault' in said) || said.misfits === undefined) return said;
-  return { fault: said.fault, ...issueCode(said.misfits) };
+  if (!('fault' in said)) return { args: said.args, sayings: (said.args as unknown as Required<Resolved>).sayings };
+  return { fault: said.fault, ...(said.misfits && issueCode(said.misfits)) };
 }
 
 /** The code comes first, so that a refused model or a human reader can look it up. */
@@ -229,17 +240,16 @@ function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: 
   }
 }
 
-function synchronous<T>(returned: T, what: string): T {
-  refusePromise(returned, what);
-  return returned;
-}
-
 function scopesOf(scopes: unknown): readonly string[] {
+  refusePromise(scopes, 'scopes');
   if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return scopes;
   throw new Error('its scopes are not a list of strings');
 }
 
+const NO_COST: Cost = Object.freeze({});
+
 function costOf(cost: unknown): Cost {
+  refusePromise(cost, 'cost');
   if (typeof cost !== 'object' || cost === null || Object.getPrototypeOf(cost) !== Object.prototype) {
     throw new Error('its cost is not an object of amounts');
   }

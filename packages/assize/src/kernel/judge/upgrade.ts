@@ -93,7 +93,7 @@ export function adjudicateUpgrade(
   authority: Authority,
 ): ApprovedUpgrade | Rejected {
   const intent = { action: UPGRADE_ACTION, role: BUILT_IN_ROLE, args };
-  const compiled = authorised(intent, upgradeAction, deepFreeze(args), [], WHOLE, authority, {});
+  const compiled = authorised(intent, { action: upgradeAction, args: deepFreeze(args), binding: WHOLE }, authority);
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   if (compiled.approvalDemand !== undefined) return neverWaits(compiled, compiled.approvalDemand, 'an upgrade');
   const draft = new Draft(world.state, world.owned, next.texts);

@@ -1,5 +1,5 @@
 import type { Json } from '#base';
-import { canonicalize, hashText, WORLD_LIMITS } from '#canon';
+import { hashText, plainText, WORLD_LIMITS } from '#canon';
 import type { BlobRow } from './blob-row.ts';
 import type { BlobRef, Erased, Hash, Stored } from './hash.ts';
 import { isHash } from './is-hash.ts';
@@ -17,7 +17,7 @@ export const INLINE_MAX = 16_384;
 export function store<T extends Json>(value: T, blobs: BlobRow[], inlineMax: number = INLINE_MAX): Stored<T> {
   const reference = looksLikeReference(value);
   if (!reference && roomAfter(value, inlineMax) >= 0) return value;
-  const text = canonicalize(value, WORLD_LIMITS);
+  const text = plainText(value, WORLD_LIMITS);
   if (text.length <= inlineMax && !reference) return value;
   const hash = hashText(text);
   blobs.push({ hash, text });
@@ -27,15 +27,10 @@ export function store<T extends Json>(value: T, blobs: BlobRow[], inlineMax: num
 /**
  * Returns a reference to a blob that holds the value next to a salt of 32 hex digits. The salt
  * stops a reader of the hash from testing candidate values. Only values stored in this way can be
- * erased. `write`: use `plainText` for values made in this process.
+ * erased.
  */
-export function storeSalted(
-  value: Json,
-  salt: string,
-  blobs: BlobRow[],
-  write: typeof canonicalize = canonicalize,
-): BlobRef {
-  const text = write({ salt, value }, WORLD_LIMITS);
+export function storeSalted(value: Json, salt: string, blobs: BlobRow[]): BlobRef {
+  const text = plainText({ salt, value }, WORLD_LIMITS);
   const hash = hashText(text);
   blobs.push({ hash, text });
   return { $blob: hash, bytes: Buffer.byteLength(text), salted: true };

@@ -154,20 +154,6 @@ describe('a plan', () => {
       insert: [{ ...columns, object }],
     });
   });
-
-  test.each([
-    ['without an object', { objects: [] }],
-    ['with an object too many', { objects: [object, object] }],
-    ['of another version', { version: 2 }],
-    ['of another cardinality', { cardinality: 'multi-valued' }],
-  ])('%s is refused', (_, other) => {
-    expect(() => beliefChange(plan, { ...of, ...other } as never)).toThrow(/must be/);
-  });
-
-  test('of rows of another system time is refused', () => {
-    const late = { ...(plan as object), systemTime: second(2) } as never;
-    expect(() => beliefChange(late, of)).toThrow(/must be that of the plan/);
-  });
 });
 
 test('the open borders of time lie outside of all instants, on their sides', () => {

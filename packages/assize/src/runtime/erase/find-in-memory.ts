@@ -1,4 +1,4 @@
-import { isAssizeError, isInstance, type Json } from '#base';
+import { deepFreeze, isAssizeError, isInstance, type Json } from '#base';
 import { parseCanonical, WORLD_LIMITS } from '#canon';
 import { type ActionSpec, BELIEVE_ACTION, type Domain, type MemoryStatement, statementsOf } from '#kernel';
 import {
@@ -527,7 +527,7 @@ function statementsIn(
   }
   const action = (domain.actions as Record<string, ActionSpec | undefined>)[name];
   if (action === undefined) return undefined;
-  const said = statementsOf(domain.memory, action, args, { role: role.params });
+  const said = statementsOf(domain.memory, action, deepFreeze(args), { role: deepFreeze(role.params) });
   return 'statements' in said ? (said.statements as readonly MemoryStatement[]) : undefined;
 }
 

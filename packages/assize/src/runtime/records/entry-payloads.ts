@@ -77,7 +77,7 @@ function keyOf({ keyHash }: GatheredProposal): { key_hash?: Hash } {
 /** The calls that a refused proposal would have made. Erasable, like the inputs of calls made. */
 function callsOf({ commitPlan }: GatheredProposal, kept: PayloadBlobs): { calls?: Stored } {
   const calls = commitPlan?.calls ?? [];
-  return calls.length === 0 ? {} : { calls: kept.storeOwn(calls as unknown as Json) };
+  return calls.length === 0 ? {} : { calls: kept.storeSalted(calls as unknown as Json) };
 }
 
 /** A payload under construction. */
@@ -176,7 +176,7 @@ export function pendingPayload(
     delta: deltaOf(escalated.patches, kept, { effects: gathered.commitPlan?.effects }),
     approval: kept.patches(escalated.approval),
     budget_cost: costOf(escalated, gathered.commitPlan),
-    ...(questions === undefined ? {} : { questions: kept.storeOwn(questions as unknown as Json) }),
+    ...(questions === undefined ? {} : { questions: kept.storeSalted(questions as unknown as Json) }),
     ...(saidAt === undefined || saidAt === place.at ? {} : { said_at: saidAt }),
   };
   return {

@@ -56,12 +56,12 @@ export class PayloadBlobs {
   }
 
   store(value: Json, sensitive: boolean): Stored {
-    return sensitive ? storeSalted(value, this.#salt(), this.blobs) : store(value, this.blobs);
+    return sensitive ? this.storeSalted(value) : store(value, this.blobs);
   }
 
-  /** A sensitive value that was made here, canonicalised by `plainText`. */
-  storeOwn(value: Json): BlobRef {
-    return storeSalted(value, this.#salt(), this.blobs, plainText);
+  /** A sensitive value. */
+  storeSalted(value: Json): BlobRef {
+    return storeSalted(value, this.#salt(), this.blobs);
   }
 
   /** The observations, as an entry has them. */
@@ -71,7 +71,7 @@ export class PayloadBlobs {
       const { name, oracle_key, hash, value } = unsalted;
       return oracle_key === undefined
         ? { name, value: this.store(value as Json, true) }
-        : { name, oracle_key, value: this.storeOwn(hash as Json) };
+        : { name, oracle_key, value: this.storeSalted(hash as Json) };
     });
   }
 

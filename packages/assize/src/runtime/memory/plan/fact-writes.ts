@@ -47,15 +47,15 @@ interface FactWrites {
 export function factWrites(planned: readonly PlannedPartition[], blobs: PayloadBlobs): FactWrites {
   const parts = planned.map(({ group, plan, version, touched, past, open, names: known, source }) => {
     const { name } = group;
-    const names = known ?? contentOf(blobs.storeOwn({ ...name }));
+    const names = known ?? contentOf(blobs.storeSalted({ ...name }));
     const stated = [...past, ...touched].filter(({ row_kind }) => row_kind === 'current');
     const contents = new Map(stated.map(({ lineage, content }) => [lineage, content]));
     const claims = new Set(plan.insert.map(({ lineage }) => lineage));
     const insert = plan.insert.map((row): [FactRow, ContentRef] => {
       // One blob per claim, so it is erased with the claim in every place. A witness is a
       // separate blob.
-      if (row.row_kind === 'audit') return [row, contentOf(blobs.storeOwn(row.object))];
-      const content = contents.get(row.lineage) ?? contentOf(blobs.storeOwn(row.object));
+      if (row.row_kind === 'audit') return [row, contentOf(blobs.storeSalted(row.object))];
+      const content = contents.get(row.lineage) ?? contentOf(blobs.storeSalted(row.object));
       contents.set(row.lineage, content);
       return [row, content];
     });

@@ -348,7 +348,7 @@ function prepare(
     ...(told === undefined ? {} : { told }),
     tool: name,
   };
-  const payload = kept.storeOwn((isRepeated ? { ...made, transaction } : made) as never);
+  const payload = kept.storeSalted((isRepeated ? { ...made, transaction } : made) as never);
   const called = branch?.id;
   const named = { class: sort, key, payload, tool: name, ...undoing };
   const effect: LoggedEffect = called === undefined ? named : { branch: called, ...named };
