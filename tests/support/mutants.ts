@@ -619,7 +619,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'closes in the tick of the change before',
     file: 'memory/plan.ts',
-    changes: [['maxInstant(at, addMicros(latest, 1))', 'maxInstant(at, addMicros(latest, 0))']],
+    changes: [['? at : addMicros(latest, 1)', '? at : addMicros(latest, 0)']],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },
@@ -846,7 +846,7 @@ export const MUTANTS: readonly Mutant[] = [
       ],
     ],
     also: {
-      file: 'ledger/entry/halt.ts',
+      file: 'ledger/entry/system-actions.ts',
       changes: [['return isHalt(payload) || isRevocation(payload) || isSettlement(payload);', 'return true;']],
     },
     by: 'mixed-schedules',

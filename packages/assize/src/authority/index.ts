@@ -43,11 +43,9 @@ export {
   readScope,
   segment,
 } from './grammar.ts';
-export { haltScope, mayHalt } from './halt.ts';
 export { failClosedPolicy, type Policy, type PolicyDecision, type PolicyQuery, type Verdict } from './policy.ts';
 export { parseRuleTable } from './read-rule-table.ts';
-export { effectScope, mayResolveEffect } from './resolve-effect.ts';
-export { mayRevoke, revokeScope } from './revoke.ts';
+export { effectScope, haltScope, mayHalt, mayResolveEffect, mayRevoke, revokeScope } from './rights.ts';
 export type { CallPattern, Condition, Rule, RuleTable } from './rule.ts';
 export { ruleTable } from './rule-table.ts';
 export { isToolName, isToolPattern, matchesTool } from './tool-pattern.ts';

@@ -1,5 +1,5 @@
 import { AssizeError } from './errors.ts';
-import { isRecord } from './is-record.ts';
+import { isRecord } from './objects.ts';
 
 /**
  * The code of every public function for an argument of the wrong type, if the function has no code

@@ -8,7 +8,6 @@
  */
 import './node-version.ts';
 
-export { isComputed } from './annex-b.ts';
 export {
   ArgumentError,
   type ArgumentErrorCode,
@@ -18,14 +17,11 @@ export {
   arg,
   checkArgument,
 } from './check-arguments.ts';
-export { deepFreeze } from './deep-freeze.ts';
-export { defineOwn } from './define-own.ts';
 export { AssizeError, type ErrorDetails, isAssizeError, type Json } from './errors.ts';
-export { GenerationalMap } from './generational-map.ts';
-export { isRecord } from './is-record.ts';
-export { LruCache } from './lru-cache.ts';
+export { GenerationalMap, LruCache, TransientMap } from './maps.ts';
 export { nearestName } from './nearest-name.ts';
 export { NodeError, type NodeErrorCode } from './node-version.ts';
+export { deepFreeze, defineOwn, isComputed, isRecord } from './objects.ts';
 export {
   DuplicatePackageError,
   type DuplicatePackageErrorCode,
@@ -33,8 +29,6 @@ export {
   refuseDuplicatePackage,
   requireOwnPackage,
 } from './package-identity.ts';
-export { isUnwantedPromise } from './promise.ts';
+export { isUnwantedPromise, unlessAborted } from './promises.ts';
 export { errorMessage, isInstance, thrownText, toError } from './thrown.ts';
-export { TransientMap } from './transient-map.ts';
-export { unlessAborted } from './unless-aborted.ts';
 export { withoutPassword } from './without-password.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LruCache } from './lru-cache.ts';
+import { LruCache } from './maps.ts';
 
 test('it keeps the last used values, up to its limit', () => {
   const made: string[] = [];

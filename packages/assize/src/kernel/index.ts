@@ -123,6 +123,14 @@ export {
   seenOf,
 } from './judge/approve.ts';
 export {
+  adjudicateEffectDecision,
+  adjudicateHalt,
+  adjudicateRevocation,
+  HALT_ACTION,
+  RESOLVE_EFFECT_ACTION,
+  REVOKE_ACTION,
+} from './judge/at-once.ts';
+export {
   memoryScope,
   STATEMENT_AUTHOR,
   STATEMENT_METADATA,
@@ -142,13 +150,10 @@ export type { ApprovalDemand, Authority, Compiled, Cost, Intent, PolicyRuling, R
 export { ERASE_ACTION, eraseMemoryScope, eraseScope } from './judge/erase.ts';
 export type { Finding, RuleResult } from './judge/finding.ts';
 export { detailOf, detectionVector, firstFinding } from './judge/full-check.ts';
-export { adjudicateHalt, HALT_ACTION } from './judge/halt.ts';
 export type { InputCall, Inputs } from './judge/inputs.ts';
 export { failureIntent } from './judge/on-failure.ts';
 export { plannedCalls } from './judge/planned-calls.ts';
 export { type HeldBy, heldBy, type Reservation, type Waiting, waitingNear } from './judge/reservations.ts';
-export { adjudicateEffectDecision, RESOLVE_EFFECT_ACTION } from './judge/resolve-effect.ts';
-export { adjudicateRevocation, REVOKE_ACTION } from './judge/revoke.ts';
 export {
   type ApprovedUpgrade,
   adjudicateUpgrade,

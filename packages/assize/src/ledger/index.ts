@@ -95,30 +95,12 @@ export type {
   SaltedRef,
 } from './entry/fact-rows.ts';
 export { OPEN_END, OPEN_START } from './entry/fact-rows.ts';
-export {
-  HALT_ACTION,
-  type Halt,
-  type HaltArgs,
-  type HaltPayload,
-  haltArgs,
-  isHalt,
-  passesHalt,
-} from './entry/halt.ts';
 export type { BlobRef, Erased, Hash, Stored } from './entry/hash.ts';
 export { isHash } from './entry/is-hash.ts';
-export { isKeyChange, keyAfter } from './entry/key-change.ts';
 export { observationsOf } from './entry/observations.ts';
 export type { Patch } from './entry/patch.ts';
 export { placedProvenance } from './entry/placed-provenance.ts';
 export { erasableHashesOf, positionsOf, referencesOf, writParent, writsNamedBy } from './entry/references.ts';
-export {
-  isRevocation,
-  REVOKE_ACTION,
-  type RevocationArgs,
-  type RevocationPayload,
-  revocationArgs,
-  revokedBy,
-} from './entry/revocation.ts';
 export type { VerifiedRun } from './entry/run.ts';
 export {
   type AbandonedArgs,
@@ -147,9 +129,30 @@ export {
   undoingCostsOf,
 } from './entry/settlement.ts';
 export { isPayload, payloadFault } from './entry/shape.ts';
+export {
+  domainFrom,
+  HALT_ACTION,
+  type Halt,
+  type HaltArgs,
+  type HaltPayload,
+  haltArgs,
+  isHalt,
+  isKeyChange,
+  isRevocation,
+  isUpgrade,
+  keyAfter,
+  passesHalt,
+  REVOKE_ACTION,
+  type RevocationArgs,
+  type RevocationPayload,
+  revocationArgs,
+  revokedBy,
+  UPGRADE_ACTION,
+  type UpgradeArgs,
+  type UpgradePayload,
+} from './entry/system-actions.ts';
 export { TOKEN_BY, tokenMakersIn } from './entry/token-makers.ts';
 export { TRACEPARENT, traceparentIn, traceparentOf } from './entry/traceparent.ts';
-export { domainFrom, isUpgrade, UPGRADE_ACTION, type UpgradeArgs, type UpgradePayload } from './entry/upgrade.ts';
 export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
 export {
   blobLine,

@@ -245,11 +245,9 @@ export function keyText({ fact_id, system_time_start }: RowKey): string {
  */
 export function requireText(text: unknown, name: string): asserts text is string {
   if (typeof text === 'string' && text !== '' && text.isWellFormed() && !text.includes('\0')) return;
-  throw new MemoryError(
-    'bad_text',
-    `The ${name} must be a non-empty string without U+0000 or half a surrogate pair.`,
-    { evidence: { column: name } },
-  );
+  throw new MemoryError('bad_text', `The ${name} must be a non-empty string without U+0000 or half a surrogate pair.`, {
+    evidence: { column: name },
+  });
 }
 
 /** @throws MemoryError `bad_confidence` */

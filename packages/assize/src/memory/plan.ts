@@ -19,10 +19,10 @@ import {
 } from './fact.ts';
 import type { Item } from './group.ts';
 import { intersection, leftovers, OPEN_END, overlaps, type Period, readPeriod } from './period.ts';
-import { type PredicateDeclaration } from './predicate.ts';
+import type { PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, readAnswers } from './question.ts';
 import { type Belief, settle } from './settle.ts';
-import { type Strategy } from './strategy.ts';
+import type { Strategy } from './strategy.ts';
 import { type StatedClaims, tokensOfSources, withoutWrites } from './withdraw.ts';
 
 /** The starting point and the stamps of a change of one partition. */

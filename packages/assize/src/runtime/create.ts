@@ -21,9 +21,10 @@ import { clockAhead, haltedError, RuntimeError } from './errors.ts';
 import { DOMAIN } from './option-names.ts';
 import { badOption } from './options.ts';
 import { COMPILER_VERSION } from './records/entry-payloads.ts';
-import { PayloadBlobs, positionedSalts } from './records/payload-blobs.ts';
+import { PayloadBlobs } from './records/payload-blobs.ts';
 import { randomHex } from './records/random-hex.ts';
 import { checkWrits, policyHash, refOf, rootPayload, splitInitialState, vectorOf } from './records/root-payload.ts';
+import { positionedSalts } from './records/salts.ts';
 import { applyEntry } from './writer/apply.ts';
 import { beginningRun, watched } from './writer/domain-watch.ts';
 import { valid } from './writer/load.ts';
@@ -74,6 +75,14 @@ export type BeginningContext = Pick<
   | 'watch'
 >;
 
+/** What a trajectory begins with, besides its first entry. */
+interface Beginning {
+  readonly clock: BatchClock | undefined;
+  readonly blobs?: readonly BlobRow[];
+  readonly world: World;
+  readonly revoked?: ReadonlySet<Hash>;
+}
+
 /** Writes the first entries of trajectories: a root, or a branch of another trajectory. */
 export class TrajectoryFactory {
   readonly #context: BeginningContext;
@@ -121,7 +130,7 @@ export class TrajectoryFactory {
       vector,
       note: options.note,
     });
-    const created = await this.#begin(trajectoryId, payload, clockOf(this.#context, now, ''), kept.blobs, world);
+    const created = await this.#begin(payload, { clock: clockOf(this.#context, now, ''), blobs: kept.blobs, world });
     this.#context.sourceRulings.addRoot(trajectoryId);
     return created;
   }
@@ -172,18 +181,15 @@ export class TrajectoryFactory {
       ...policyHash(this.#context.policy),
       ...(vector === undefined ? {} : { detection_vector: vector }),
     };
-    return this.#begin(trajectoryId, payload, clockOf(this.#context, now, sourceAt), [], world, revoked);
+    return this.#begin(payload, { clock: clockOf(this.#context, now, sourceAt), world, revoked });
   }
 
   async #begin(
-    trajectoryId: string,
     unsigned: RootPayload | BranchPayload,
-    clock: BatchClock | undefined,
-    blobs: BlobRow[],
-    world: World,
-    revoked: ReadonlySet<Hash> = new Set(),
+    { clock, blobs = [], world, revoked = new Set() }: Beginning,
   ): Promise<CreatedTrajectory> {
     const { store, signer } = this.#context;
+    const { trajectory_id: trajectoryId } = unsigned;
     const payload = signed(unsigned, signer);
     const row = entryRow(payload);
     if (payload.kind === 'branch') await this.#checkKey({ ...row, payload });

@@ -4,16 +4,18 @@ import type { DomainSpec } from './domain-spec.ts';
 import {
   bindAll,
   compileScope,
+  EVERYTHING,
   narrowed,
   overlaps,
   type Pattern,
   type PatternTemplate,
   parseTemplate,
   type Scope,
+  scopeAt,
   templateParams,
 } from './footprint.ts';
 import type { RoleParams } from './role.ts';
-import { widenScope } from './widen-scope.ts';
+import { partsOf } from './schema.ts';
 
 /** The footprint of a process, before its parameters are known. */
 export interface ProcessTemplate {
@@ -75,6 +77,15 @@ export class Bindings {
   }
 }
 
+/** The binding of built-in actions that neither read nor write the state. */
+export const NO_PLACES: Binding = Object.freeze({
+  reads: [],
+  writes: [],
+  scope: compileScope([]),
+  closure: [],
+  closureScope: compileScope([]),
+});
+
 /**
  * Every proposal needs the scopes. Only an escalated proposal needs the closure, which is computed
  * then.
@@ -134,4 +145,30 @@ function overlappingPatterns(rule: Rule, writes: readonly Pattern[]): readonly P
   return others.some((other) => writes.some((write) => overlaps(other, write)))
     ? rule.patterns
     : [...reached, ...others];
+}
+
+/**
+ * The scope widened by the schema: if all members of an object lie in the footprint, the whole
+ * object is in it. Returns the same scope object if there is no such place.
+ */
+export function widenScope(scope: Scope, schema: z.ZodType): Scope {
+  if (scope.all) return scope;
+  const parts = partsOf(schema);
+  if (parts === undefined) return scope;
+  const below = (key: string, child: Scope): Scope => {
+    const part = parts.members.get(key) ?? parts.every;
+    return part === undefined ? child : widenScope(child, part);
+  };
+  const keys = new Map<string, Scope>();
+  for (const [key, child] of scope.keys) keys.set(key, below(key, child));
+  const any = scope.any === undefined || parts.every === undefined ? scope.any : widenScope(scope.any, parts.every);
+  const next: Scope = { all: false, append: scope.append, keys, any };
+  if (isFull(next, [...parts.members.keys()], parts.every !== undefined)) return EVERYTHING;
+  const same = any === scope.any && [...keys].every(([key, child]) => child === scope.keys.get(key));
+  return same ? scope : next;
+}
+
+function isFull(scope: Scope, members: readonly string[], open: boolean): boolean {
+  if (open) return scope.any?.all === true && [...scope.keys.values()].every(({ all }) => all);
+  return members.length > 0 && members.every((key) => scopeAt(scope, key)?.all === true);
 }

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { segment } from '#authority';
 import type { Json } from '#base';
 import { copyJson, issueText, type SchemaIssues } from '#canon';
-import type { ActionSpec, Binding } from '../domain/domain.ts';
-import { compileScope } from '../domain/footprint.ts';
+import type { ActionSpec } from '../domain/domain.ts';
 import { refusePromise } from '../domain/host-code.ts';
 import { BELIEVE_ACTION, NAME_MAX, strategy } from '../domain/memory-shape.ts';
 import type {
@@ -90,14 +89,6 @@ const SAYING = z.discriminatedUnion('verb', [
     .refine((one) => (one.source === undefined) !== (one.statements === undefined), 'a source, or statements'),
 ]);
 const SAYINGS = z.array(SAYING).max(STATEMENTS_MAX);
-const NOTHING: Binding = Object.freeze({
-  reads: [],
-  writes: [],
-  scope: compileScope([]),
-  closure: [],
-  closureScope: compileScope([]),
-});
-
 /** Changes no state. Its statements are in its arguments. */
 export const believeAction: ActionSpec = Object.freeze({
   process: BELIEVE_ACTION,
@@ -105,8 +96,6 @@ export const believeAction: ActionSpec = Object.freeze({
   apply: () => {},
   beliefs: (args: { readonly sayings: readonly MemoryStatement[] }) => args.sayings,
 });
-
-export const BELIEVE_BINDING: Binding = NOTHING;
 
 type Statements =
   | { readonly statements: readonly MemoryStatement[] }

@@ -1,6 +1,7 @@
 import { segment } from '#authority';
 import { deepFreeze, defineOwn, type Json } from '#base';
 import { copyJson, issueText, type Misfit, misfitsOf, parseBySchema, type SchemaIssues } from '#canon';
+import { NO_PLACES } from '../domain/bindings.ts';
 import type { ProposedCall } from '../domain/call.ts';
 import type { ActionSpec, Binding, Domain } from '../domain/domain.ts';
 import { refusePromise } from '../domain/host-code.ts';
@@ -8,7 +9,7 @@ import { BELIEVE_ACTION } from '../domain/memory-shape.ts';
 import type { MemorySpec, MemoryStatement } from '../domain/memory-spec.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { messageOf } from '../errors.ts';
-import { BELIEVE_BINDING, believeAction, declaredStatements, issueCode, memoryScope, statementsOf } from './beliefs.ts';
+import { believeAction, declaredStatements, issueCode, memoryScope, statementsOf } from './beliefs.ts';
 import type { Authority, Compiled, Cost, Intent, PolicyRuling, Refusal } from './compiled.ts';
 import { ERASE_ACTION, eraseAction } from './erase.ts';
 
@@ -38,7 +39,7 @@ export function compile(
     const { memory } = domain;
     const said = options.parsed === true ? { args: deepFreeze(intent.args) } : believeArgs(intent.args);
     if ('fault' in said) return { reason: 'type_mismatch', detail: coded(said.code, `args ${said.fault}`) };
-    return authorised(intent, { action: believeAction, binding: BELIEVE_BINDING, memory, ...said }, authority, options);
+    return authorised(intent, { action: believeAction, binding: NO_PLACES, memory, ...said }, authority, options);
   }
   const action = (domain.actions as Record<string, ActionSpec | undefined>)[intent.action];
   if (action === undefined) {

@@ -5,7 +5,7 @@ import type { AmendmentRecord, Delta, Observation, Payload } from './entry.ts';
 import type { BeliefChange } from './fact-rows.ts';
 import type { Hash, Stored } from './hash.ts';
 import type { Patch } from './patch.ts';
-import { revokedBy } from './revocation.ts';
+import { revokedBy } from './system-actions.ts';
 
 /** Hashes of the blobs that a payload refers to, in every position that can hold a reference. */
 export function referencesOf(payload: Payload): Hash[] {

@@ -5,11 +5,11 @@ import type { BranchPayload, CommitPayload, DomainRef, Entry, EntryRow, Payload,
 import { checkRow } from '../entry/entry-text.ts';
 import { isErasure } from '../entry/erasure.ts';
 import type { PartitionName } from '../entry/fact-rows.ts';
-import type { Halt } from '../entry/halt.ts';
 import type { BlobRef, Hash } from '../entry/hash.ts';
 import type { Patch } from '../entry/patch.ts';
 import { changesOf, positionsOf, valuesIn } from '../entry/references.ts';
 import type { VerifiedRun } from '../entry/run.ts';
+import type { Halt } from '../entry/system-actions.ts';
 import { type Fault, LedgerFault } from '../errors.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
 import { PAGE, type ParallelReader } from '../ports/parallel-reader.ts';

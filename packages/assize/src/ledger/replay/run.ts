@@ -3,14 +3,12 @@ import { parseStrict, WORLD_LIMITS } from '#canon';
 import { isBlobRef } from '../entry/blob.ts';
 import type { Amounts, CommitPayload, Entry, Payload } from '../entry/entry.ts';
 import { isErasure } from '../entry/erasure.ts';
-import { isHalt } from '../entry/halt.ts';
 import type { Hash } from '../entry/hash.ts';
 import type { Patch } from '../entry/patch.ts';
 import { valuesIn } from '../entry/references.ts';
-import { isRevocation } from '../entry/revocation.ts';
 import type { VerifiedRun } from '../entry/run.ts';
 import { isSettlement } from '../entry/settlement.ts';
-import { isUpgrade } from '../entry/upgrade.ts';
+import { isHalt, isRevocation, isUpgrade } from '../entry/system-actions.ts';
 import { Chain } from '../rules/chain.ts';
 
 /**

@@ -13,10 +13,7 @@ import type {
   ProposalRecord,
   RejectionPayload,
 } from '../entry/entry.ts';
-import { HALT_ACTION, type Halt, type HaltPayload, haltFault, isHalt, passesHalt } from '../entry/halt.ts';
 import type { Hash } from '../entry/hash.ts';
-import { keyAfter } from '../entry/key-change.ts';
-import { isRevocation, REVOKE_ACTION, type RevocationPayload, revocationFault } from '../entry/revocation.ts';
 import type { VerifiedRun } from '../entry/run.ts';
 import {
   abandonmentFault,
@@ -28,7 +25,24 @@ import {
   type SettlementPayload,
   settlementFault,
 } from '../entry/settlement.ts';
-import { domainFrom, isUpgrade, UPGRADE_ACTION, type UpgradePayload, upgradeFault } from '../entry/upgrade.ts';
+import {
+  domainFrom,
+  HALT_ACTION,
+  type Halt,
+  type HaltPayload,
+  haltFault,
+  isHalt,
+  isRevocation,
+  isUpgrade,
+  keyAfter,
+  passesHalt,
+  REVOKE_ACTION,
+  type RevocationPayload,
+  revocationFault,
+  UPGRADE_ACTION,
+  type UpgradePayload,
+  upgradeFault,
+} from '../entry/system-actions.ts';
 import { type FaultCode, LedgerFault } from '../errors.ts';
 import type { BrokenRule, RuleId } from '../rule-ids.ts';
 import { amendmentFault } from './amendments.ts';

@@ -2,10 +2,16 @@ import { isInstance } from '#base';
 import { canonicalize } from '#canon';
 import type { DelegatedFrom, DelegationPayload, Entry, EntryRow, RootPayload } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
-import { type HaltPayload, haltArgs, isHalt } from '../entry/halt.ts';
 import type { Hash } from '../entry/hash.ts';
 import { type MemoryOf, memoryOf } from '../entry/memory-of.ts';
-import { isRevocation, type RevocationPayload, revocationArgs } from '../entry/revocation.ts';
+import {
+  type HaltPayload,
+  haltArgs,
+  isHalt,
+  isRevocation,
+  type RevocationPayload,
+  revocationArgs,
+} from '../entry/system-actions.ts';
 import { LedgerFault } from '../errors.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
 import type { RuleId } from '../rule-ids.ts';

@@ -2,7 +2,7 @@ import { isInstance } from '#base';
 import type { Entry, EntryRow, KeyChangePayload, Payload } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
 import type { Hash } from '../entry/hash.ts';
-import { isKeyChange, keyAfter } from '../entry/key-change.ts';
+import { isKeyChange, keyAfter } from '../entry/system-actions.ts';
 import { LedgerFault } from '../errors.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
 import { PAGE } from '../ports/parallel-reader.ts';

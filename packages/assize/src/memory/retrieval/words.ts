@@ -1,7 +1,6 @@
 import { GenerationalMap } from '#base';
 import { normalForm } from '#canon';
 import { stem } from './stem.ts';
-import { STOP_WORDS } from './stop-words.ts';
 
 /** Maximum number of indexed words of a text, and of significant letters of a word. */
 export const WORDS_MAX = 10_000;
@@ -261,3 +260,17 @@ function unspaced(text: string): string[] {
     return letters.slice(1).map((letter, at) => letters[at]! + letter);
   });
 }
+
+/**
+ * English words of most sentences, which do not distinguish texts. They are neither indexed nor
+ * searched together with other words.
+ */
+export const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    'a about above after again against all am an and any are as at be because been before being below between both but by can ' +
+    'could did do does doing down during each few for from further had has have having he her here hers him his how i if in into ' +
+    'is it its itself just me more most my no nor not now of off on once only or other our ours out over own same she should so ' +
+    'some such than that the their theirs them then there these they this those through to too under until up very was we were ' +
+    'what when where which while who whom why will with would you your yours'
+  ).split(' '),
+);

@@ -2,7 +2,7 @@ import { isAssizeError } from '#base';
 import type { Hash } from '#ledger';
 import { amendmentPayload } from '../records/entry-payloads.ts';
 import { type ApprovalInput, type Ruling, rulingFrom } from '../records/ruling.ts';
-import { SaltSource } from '../records/salt-source.ts';
+import { SaltSource } from '../records/salts.ts';
 import type { CommitPlan } from '../records/tool-authority.ts';
 import { proposeCalls } from '../transactions/body/declared-calls.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
@@ -70,24 +70,12 @@ function commitAmended(
   return untilResolved(writer, call, async (pending) => {
     const amended = await readAmended(writer, pendingId, pending, input);
     return (at) => {
-      const decided = decideAmendment(writer, amended, plan, statements, at, salts);
+      const decided = decideAmendment(writer, amended, plan, statements, { at, salts });
       if ('needs' in decided) return decided;
       const { commit, kept, believed } = decided;
-      const { chain, domain } = writer.parts;
-      const amendment = () =>
-        amendmentPayload(
-          writer.nextPosition(at),
-          chain.lastCommit,
-          pendingId,
-          pending,
-          amended.waiting.intent,
-          commit,
-          counselorOf(input, commit),
-          plan,
-          domain,
-          kept,
-          believed?.changes,
-        );
+      const resolved = { pendingId, pending, commit, counselor: counselorOf(input, commit) };
+      const { intent } = amended.waiting;
+      const amendment = () => amendmentPayload(writer.entryTerms(at, kept), resolved, intent, plan, believed?.changes);
       const { row, payload, batch } = writer.apply(amendment, { change: commit, facts: believed });
       const acts = plan?.commitRecords(row.id);
       const blobs = acts === undefined ? kept.blobs : [...kept.blobs, ...acts.blobs];

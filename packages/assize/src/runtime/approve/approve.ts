@@ -11,7 +11,7 @@ import {
   type Ruling,
   rulingFrom,
 } from '../records/ruling.ts';
-import { SaltSource } from '../records/salt-source.ts';
+import { SaltSource } from '../records/salts.ts';
 import type { ResumedTransaction } from '../transactions/body/resume-approved.ts';
 import type { NamedRun } from '../writer/domain-watch.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
@@ -106,7 +106,7 @@ class Approval {
     if ('conflict' in decided) {
       const counselor = decidedBy(input, decided.as);
       const resolution = { reason: 'conflict', detail: decided.conflict, counselor } as const;
-      return rejectPending(writer, pendingId, pending, at, resolution);
+      return rejectPending(writer, { id: pendingId, pending, at }, resolution);
     }
     const { commit, believed } = decided;
     const counselor = counselorOf(input, commit);
@@ -118,18 +118,8 @@ class Approval {
       commit.undo();
       return needs(() => this.#repeatCalls(approval));
     }
-    const payloadNow = () =>
-      approvalPayload(
-        writer.nextPosition(at),
-        chain.lastCommit,
-        pendingId,
-        pending,
-        commit,
-        counselor,
-        acting?.epoch,
-        kept,
-        believed?.changes,
-      );
+    const resolved = { pendingId, pending, commit, counselor };
+    const payloadNow = () => approvalPayload(writer.entryTerms(at, kept), resolved, acting?.epoch, believed?.changes);
     const { row, payload, batch } = writer.apply(payloadNow, { change: commit, facts: believed });
     const erasure = batchErasureOf(row.id, waiting.intent);
     this.#isErasure = erasure !== undefined;

@@ -4,7 +4,7 @@ import { approvalsOf, type Hash, type PendingPayload } from '#ledger';
 import { type Judgement, judgedChange, refusedBy } from '../records/judgement.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { APPROVAL, type ApprovalInput, checkedResolution, isAmending } from '../records/ruling.ts';
-import { SaltSource } from '../records/salt-source.ts';
+import { SaltSource } from '../records/salts.ts';
 import type { CommitPlan } from '../records/tool-authority.ts';
 import { planOnly } from '../transactions/body/plan-only.ts';
 import { requireTools } from '../transactions/body/run-transaction.ts';
@@ -76,7 +76,7 @@ async function judgeAmendment(ports: ApprovalPorts, pendingId: Hash, input: Appr
       const amended = await readAmended(writer, pendingId, pending, input);
       const plan = await planOf(ports, amended.intent.action, callsOfAmended(writer, amended));
       return (at) => {
-        const decided = decideAmendment(writer, amended, plan, statements, at, salts);
+        const decided = decideAmendment(writer, amended, plan, statements, { at, salts });
         if ('needs' in decided) return decided;
         return { unrecorded: judgementOn(decided.commit, pending, plan) };
       };

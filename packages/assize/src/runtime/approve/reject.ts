@@ -27,7 +27,7 @@ export async function reject(writer: Writer, pendingId: Hash, given: RejectionIn
     return (at) => {
       const as = counselorKind(writer.parts.domain, pending.channel, principal, requesters, seen);
       const resolution = { reason: 'counselor_rejected', detail, counselor: decidedBy(input, as) } as const;
-      return rejectPending(writer, pendingId, pending, at, resolution, { undelayed: true });
+      return rejectPending(writer, { id: pendingId, pending, at }, resolution, { undelayed: true });
     };
   });
 }

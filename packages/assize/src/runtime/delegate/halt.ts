@@ -144,7 +144,7 @@ export class TrajectoryHalts {
 
   #rule(does: Does, input: HaltInput, writ: WritChain, nonce: string): PreparedCommit<Ruling> {
     const writer = this.#writer;
-    const { chain, domain, writs } = writer.parts;
+    const { chain, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     const at = writer.undelayedNow();
     const principal = input.principal ?? writ.writ.subject;
@@ -152,14 +152,13 @@ export class TrajectoryHalts {
     const args: HaltArgs = { does, reason: input.reason, principal, ...(remains && { remains }) };
     const gathered = gatheredStop(writer.id, { action: HALT_ACTION, args: asJson(args) }, { writ, principal, nonce });
     const judged = adjudicateHalt(asJson(args), writer.id, this.#authority(writ, principal, at));
-    const place = writer.nextPosition(at);
     const unstored = writs.unstored(writ);
     const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random), unstored);
-    const id = writId(writ.writ);
+    const terms = writer.entryTerms(at, kept);
     const entry = () =>
       judged.verdict === 'rejected'
-        ? rejectionPayload(place, gathered, id, judged, domain, kept)
-        : commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept);
+        ? rejectionPayload(terms, gathered, judged)
+        : commitPayload(terms, gathered, judged);
     const { row, payload, batch } = writer.apply(entry, { writs: unstored, undelayed: true });
     return { ...batch, blobs: kept.blobs, answer: rulingFrom(row, payload) };
   }

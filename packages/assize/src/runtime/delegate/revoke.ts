@@ -204,24 +204,23 @@ export class TrajectoryWrits {
 
   #rule(input: RevocationInput, by: WritChain, revoked: WritChain, nonce: string): PreparedCommit<IdentifiedRuling> {
     const writer = this.#writer;
-    const { chain, domain, writs } = writer.parts;
+    const { chain, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     const at = writer.undelayedNow();
-    const id = writId(by.writ);
     const args: RevocationArgs = { writ: writId(revoked.writ), reason: input.reason };
     const gathered = this.#gathered(args, by, input.principal ?? by.writ.subject, nonce);
     const judged = adjudicateRevocation(asJson(args), this.#authority(gathered, revoked, at));
-    const place = writer.nextPosition(at);
     const unstored = writs.unstored(by);
     const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random), unstored);
+    const terms = writer.entryTerms(at, kept);
     if (judged.verdict === 'rejected') {
-      const rejection = () => rejectionPayload(place, gathered, id, judged, domain, kept);
+      const rejection = () => rejectionPayload(terms, gathered, judged);
       const { row, payload, batch } = writer.apply(rejection, { writs: unstored, undelayed: true });
       return { ...batch, blobs: kept.blobs, answer: { id: args.writ, ruling: rulingFrom(row, payload) } };
     }
     writs.admit(revoked);
     const revokedToo = writs.unstored(revoked).filter(({ hash }) => !unstored.some((blob) => blob.hash === hash));
-    const revocation = () => commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept);
+    const revocation = () => commitPayload(terms, gathered, judged);
     const { row, payload, batch } = writer.apply(revocation, { writs: [...unstored, ...revokedToo], undelayed: true });
     const answer = { id: args.writ, ruling: rulingFrom(row, payload) };
     return { ...batch, blobs: [...kept.blobs, ...revokedToo], answer };

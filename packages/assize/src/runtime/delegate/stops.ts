@@ -69,14 +69,13 @@ export function adoptStop(
   intent: { readonly action: string; readonly args: Json },
   adjudicate: (args: Json, authority: Authority) => Approved | Rejected,
 ): PreparedCommit<EntryRow> {
-  const { chain, domain, writs } = writer.parts;
+  const { writs } = writer.parts;
   const writ = writs.get(writs.delegated as Hash) as WritChain;
   const gathered = gatheredStop(writer.id, intent, { writ, principal: writ.writ.subject, nonce: there.id });
   const judged = adjudicate(intent.args, ADJUDICATED_ABOVE) as Approved;
-  const place = writer.nextPosition(maxInstant(writer.undelayedNow(), there.payload.at));
-  const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random));
-  const entry = () => commitPayload(place, chain.lastCommit, gathered, writId(writ.writ), judged, domain, kept);
-  const { row, batch } = writer.apply(entry, { undelayed: true });
+  const at = maxInstant(writer.undelayedNow(), there.payload.at);
+  const terms = writer.entryTerms(at, new PayloadBlobs(writer.context.saltGenerator(writer.context.random)));
+  const { row, batch } = writer.apply(() => commitPayload(terms, gathered, judged), { undelayed: true });
   return { ...batch, blobs: [], answer: row };
 }
 

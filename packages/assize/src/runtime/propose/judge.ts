@@ -3,7 +3,7 @@ import type { ProposedCall } from '#kernel';
 import type { Instant } from '#ledger';
 import type { GatheredProposal } from '../records/intent.ts';
 import { type Judgement, judgementOf, refusedBy } from '../records/judgement.ts';
-import { SaltSource } from '../records/salt-source.ts';
+import { SaltSource } from '../records/salts.ts';
 import type { CommitPlan } from '../records/tool-authority.ts';
 import { planOnly } from '../transactions/body/plan-only.ts';
 import { requireTools } from '../transactions/body/run-transaction.ts';

@@ -1,4 +1,3 @@
-import { writId } from '#authority';
 import { addMicros } from '#canon';
 import type { Payload } from '#ledger';
 import { batchErasureOf, commitPayload, pendingPayload, rejectionPayload } from '../records/entry-payloads.ts';
@@ -75,13 +74,10 @@ function payloadOf(
   gathered: GatheredProposal,
   { judged, believed, at, kept }: DecidedProposal,
 ): Payload {
-  const id = writId(gathered.writ.writ);
-  const { domain, chain } = writer.parts;
-  const place = writer.nextPosition(at);
-  if (judged.verdict === 'rejected') return rejectionPayload(place, gathered, id, judged, domain, kept);
-  if (judged.verdict === 'approved')
-    return commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept, believed?.changes);
+  const terms = writer.entryTerms(at, kept);
+  if (judged.verdict === 'rejected') return rejectionPayload(terms, gathered, judged);
+  if (judged.verdict === 'approved') return commitPayload(terms, gathered, judged, believed?.changes);
   const { approvalTimeoutMs } = writer.context;
   const expires = approvalTimeoutMs === undefined ? undefined : addMicros(at, approvalTimeoutMs * 1_000);
-  return pendingPayload(place, gathered, id, judged, expires, domain, kept);
+  return pendingPayload(terms, gathered, judged, expires);
 }

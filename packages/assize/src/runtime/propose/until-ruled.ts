@@ -2,7 +2,7 @@ import { isAssizeError } from '#base';
 import type { Instant } from '#ledger';
 import { type GatheredProposal, isForFailure } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
-import { SaltSource } from '../records/salt-source.ts';
+import { SaltSource } from '../records/salts.ts';
 import { wholeRuling } from '../transactions/body/await-outcome.ts';
 import { proposeCalls } from '../transactions/body/declared-calls.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';

@@ -1,3 +1,4 @@
+import { writId } from '#authority';
 import type { Json } from '#base';
 import { contentHash } from '#canon';
 import type { Approved, CounselorCommit, Domain, Escalated, Intent, PatchOperation, Rejected } from '#kernel';
@@ -45,6 +46,15 @@ export interface EntryPosition {
   readonly at: Instant;
 }
 
+/** What the entry of a proposal is made with. */
+export interface EntryTerms {
+  readonly place: EntryPosition;
+  readonly parentCommit: Hash;
+  readonly domain: Domain;
+  /** The blobs of the entry. */
+  readonly kept: PayloadBlobs;
+}
+
 /** The changes of one proposal. */
 function deltaOf(
   patches: readonly PatchOperation[],
@@ -64,7 +74,7 @@ const BUILT_IN: ReadonlySet<string> = new Set([ERASE_ACTION, REVOKE_ACTION, HALT
  * The arguments, as a sensitive value if the action is unknown. The name may be a slip, and the
  * arguments those of an action with sensitive ones.
  */
-function argsOf(domain: Domain, { action, args }: Pick<Intent, 'action' | 'args'>, kept: PayloadBlobs): Stored {
+function argsOf({ domain, kept }: EntryTerms, { action, args }: Pick<Intent, 'action' | 'args'>): Stored {
   const { actions, sensitive, sensitiveArgs } = domain;
   const isSlip = actions[action] === undefined && !BUILT_IN.has(action);
   return kept.store(args, sensitiveArgs.has(action) || (isSlip && (sensitive !== undefined || sensitiveArgs.size > 0)));
@@ -89,19 +99,16 @@ type PayloadBuilder<Payload> = { -readonly [Member in keyof Payload]?: Payload[M
  * engine.
  */
 export function commitPayload(
-  place: EntryPosition,
-  parentCommit: Hash,
+  terms: EntryTerms,
   gathered: GatheredProposal,
-  writId: Hash,
   approved: Pick<Approved, 'compiled' | 'patches'>,
-  domain: Domain,
-  kept: PayloadBlobs,
   beliefs?: readonly BeliefChange[],
 ): CommitPayload {
+  const { place, kept } = terms;
   const { compiled } = approved;
   const payload: PayloadBuilder<CommitPayload> = {
     action: {
-      args: argsOf(domain, { action: compiled.name, args: compiled.args }, kept),
+      args: argsOf(terms, { action: compiled.name, args: compiled.args }),
       name: compiled.name,
       role: compiled.role,
     },
@@ -115,33 +122,27 @@ export function commitPayload(
   payload.kind = 'commit';
   payload.observations = kept.observations(gathered.observations);
   payload.parent = place.parent;
-  payload.parent_commit = parentCommit;
+  payload.parent_commit = terms.parentCommit;
   if (compiled.policy !== undefined) payload.policy = compiled.policy;
   payload.proposal_id = gathered.proposalId;
   payload.seq = place.seq;
   payload.trajectory_id = place.trajectory_id;
-  payload.writ_id = writId;
+  payload.writ_id = writId(gathered.writ.writ);
   return payload as CommitPayload;
 }
 
-export function rejectionPayload(
-  place: EntryPosition,
-  gathered: GatheredProposal,
-  writId: Hash,
-  refusal: Rejected,
-  domain: Domain,
-  kept: PayloadBlobs,
-): RejectionPayload {
+export function rejectionPayload(terms: EntryTerms, gathered: GatheredProposal, refusal: Rejected): RejectionPayload {
+  const { kept } = terms;
   return {
     kind: 'rejection',
-    ...place,
+    ...terms.place,
     proposal_id: gathered.proposalId,
     ...keyOf(gathered),
-    writ_id: writId,
+    writ_id: writId(gathered.writ.writ),
     intent: {
       action: gathered.intent.action,
       role: gathered.intent.role,
-      args: argsOf(domain, gathered.intent, kept),
+      args: argsOf(terms, gathered.intent),
       observations: kept.observations(gathered.observations),
       ...callsOf(gathered, kept),
     },
@@ -153,23 +154,21 @@ export function rejectionPayload(
 }
 
 export function pendingPayload(
-  place: EntryPosition,
+  terms: EntryTerms,
   gathered: GatheredProposal,
-  writId: Hash,
   escalated: Escalated & Partial<Pick<PendingQuestions, 'questions' | 'saidAt'>>,
   expires: Instant | undefined,
-  domain: Domain,
-  kept: PayloadBlobs,
 ): PendingPayload {
+  const { place, kept } = terms;
   const { compiled, questions, saidAt } = escalated;
   const proposal: ProposalRecord = {
     proposal_id: gathered.proposalId,
     ...keyOf(gathered),
-    writ_id: writId,
+    writ_id: writId(gathered.writ.writ),
     action: {
       name: compiled.name,
       role: compiled.role,
-      args: argsOf(domain, { action: compiled.name, args: compiled.args }, kept),
+      args: argsOf(terms, { action: compiled.name, args: compiled.args }),
     },
     observations: kept.observations(gathered.observations),
     at: place.at,
@@ -225,22 +224,25 @@ export function partialApprovalPayload(
   };
 }
 
+/** A pending proposal, and the commit by which a counselor resolves it. */
+export interface ResolvedPending {
+  readonly pendingId: Hash;
+  readonly pending: PendingPayload;
+  readonly commit: CounselorCommit;
+  readonly counselor: CounselorRecord;
+}
+
 export function approvalPayload(
-  place: EntryPosition,
-  parentCommit: Hash,
-  pendingId: Hash,
-  pending: PendingPayload,
-  commit: CounselorCommit,
-  counselor: CounselorRecord,
+  terms: EntryTerms,
+  resolved: ResolvedPending,
   epoch: number | undefined,
-  kept: PayloadBlobs,
   beliefs?: readonly BeliefChange[],
 ): CommitPayload {
-  const { proposal, policy, approved_by } = pending;
+  const { proposal, policy, approved_by } = resolved.pending;
   return {
-    ...resolvingCommit(place, parentCommit, pendingId, pending, commit, counselor),
+    ...resolvingCommit(terms, resolved),
     action: proposal.action,
-    delta: deltaOf(commit.patches(), kept, { effects: proposal.delta.effects, beliefs }),
+    delta: deltaOf(resolved.commit.patches(), terms.kept, { effects: proposal.delta.effects, beliefs }),
     ...(epoch === undefined ? {} : { epoch }),
     budget_cost: proposal.budget_cost,
     ...(approved_by === undefined ? {} : { approved_by }),
@@ -253,22 +255,18 @@ export function approvalPayload(
  * and the action as it was proposed.
  */
 export function amendmentPayload(
-  place: EntryPosition,
-  parentCommit: Hash,
-  pendingId: Hash,
-  pending: PendingPayload,
+  terms: EntryTerms,
+  resolved: ResolvedPending,
   first: Intent,
-  commit: CounselorCommit,
-  counselor: CounselorRecord,
   plan: CommitPlan | undefined,
-  domain: Domain,
-  kept: PayloadBlobs,
   beliefs?: readonly BeliefChange[],
 ): CommitPayload {
+  const { domain, kept } = terms;
+  const { pending, commit } = resolved;
   const { name, role, args, policy } = commit.compiled;
   return {
-    ...resolvingCommit(place, parentCommit, pendingId, pending, commit, counselor),
-    action: { name, role, args: argsOf(domain, { action: name, args }, kept) },
+    ...resolvingCommit(terms, resolved),
+    action: { name, role, args: argsOf(terms, { action: name, args }) },
     amended: {
       action: pending.proposal.action,
       difference: kept.store(amendedDifference(first, { args, role }), domain.sensitiveArgs.has(name)),
@@ -282,13 +280,10 @@ export function amendmentPayload(
 
 /** The members of a commit that resolves a pending proposal, however it was approved. */
 function resolvingCommit(
-  place: EntryPosition,
-  parentCommit: Hash,
-  pendingId: Hash,
-  { proposal }: PendingPayload,
-  { vector }: CounselorCommit,
-  counselor: CounselorRecord,
+  { place, parentCommit }: EntryTerms,
+  { pendingId, pending, commit, counselor }: ResolvedPending,
 ): Omit<CommitPayload, 'action' | 'delta' | 'budget_cost'> {
+  const { proposal } = pending;
   return {
     kind: 'commit',
     ...place,
@@ -300,7 +295,7 @@ function resolvingCommit(
     compiler_version: COMPILER_VERSION,
     resolves: pendingId,
     counselor,
-    detection_vector: vector as readonly VectorItem[],
+    detection_vector: commit.vector as readonly VectorItem[],
   };
 }
 

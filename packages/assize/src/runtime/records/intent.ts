@@ -240,13 +240,6 @@ export function checkProposal(input: ProposalInput): void {
   checkIntent(PROPOSAL, input, 'proposal');
 }
 
-/** The proposed action of the domain. */
-export interface ParsedIntent {
-  readonly action: string;
-  readonly role: RoleRef;
-  readonly args: Json;
-}
-
 /**
  * Reads the proposed action synchronously, so later changes by the caller have no effect. Texts of
  * an action of the domain are brought into composed form, unless the domain takes them exactly.
@@ -257,7 +250,7 @@ export interface ParsedIntent {
 export function parseIntent(
   { action, role, args }: Pick<ProposalInput, 'action' | 'role' | 'args'>,
   domain: Domain,
-): ParsedIntent {
+): Intent {
   checkIntent(NOT_EMPTY, action, 'proposal.action');
   const read = roleOf(role);
   checkIntent(ARGS, args, 'proposal.args');
@@ -305,7 +298,7 @@ export interface ReadProposal
  * errors of the call, not entries
  */
 export function readProposal(input: ProposalInput, place: ReadingTerms): ReadProposal {
-  const { action, role, args } = place.isRead ? (input as ParsedIntent) : parseIntent(input, place.domain);
+  const { action, role, args } = place.isRead ? (input as Intent) : parseIntent(input, place.domain);
   const blobs: BlobRow[] = [];
   const observed: Observed[] = [];
   let misnamed: RuntimeError | undefined;

@@ -1,5 +1,4 @@
 import type { Json } from '#base';
-import { hashText, plainText } from '#canon';
 import type { PatchOperation } from '#kernel';
 import {
   type BlobRef,
@@ -12,35 +11,8 @@ import {
   store,
   storeSalted,
 } from '#ledger';
-import { type Random, systemRandom } from '#oracle';
 import type { GatheredObservation } from './intent.ts';
-import { randomHex } from './random-hex.ts';
-
-/** Returns a new salt, 32 hex digits. */
-export type SaltGenerator = () => string;
-
-const SALT_BYTES = 16;
-
-/** Salts that are the drawn bytes themselves. For randomness that is used nowhere else. */
-export function randomSalts(random: Random): SaltGenerator {
-  return () => randomHex(random, SALT_BYTES);
-}
-
-/**
- * Salts for values at one place of a store, each derived from drawn bytes and that place. A store
- * keeps each blob once under its hash. With equal salts, two equal values would share one blob, and
- * erasing one would erase the other.
- *
- * Two runtimes with the same seed draw the same bytes, but they never write different values at one
- * place. Of two writers on the same head one is accepted, and two calls with one key are one call
- * to their sink as well. The salt is still a function of the seed and of the history, so the same
- * history makes the same ledger. The system's own generator never repeats, so it needs no place.
- */
-export function positionedSalts(random: Random, ...place: readonly string[]): SaltGenerator {
-  const drawn = randomSalts(random);
-  if (random === systemRandom) return drawn;
-  return () => hashText(plainText(['assize/salt/v1', drawn(), ...place])).slice(0, 2 * SALT_BYTES);
-}
+import type { SaltGenerator } from './salts.ts';
 
 /**
  * Stores values so that an entry can refer to them: in place, or in blobs of the same batch if they

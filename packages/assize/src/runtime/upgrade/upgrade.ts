@@ -170,7 +170,7 @@ export class Upgrades {
       judged.undo();
       return { unrecorded: { ...answer, ruling: undefined } };
     }
-    return this.#committed(request, gathered, judged, closed, answer, at);
+    return this.#committed(request, gathered, judged, { closed, answer, at });
   }
 
   #refused(
@@ -187,9 +187,8 @@ export class Upgrades {
     if (options.dryRun === true) return { unrecorded: { ...answer, ruling: undefined } };
     const unstored = writs.unstored(gathered.writ);
     const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random), unstored);
-    const place = writer.nextPosition(at);
-    const rejection = () => rejectionPayload(place, gathered, writId(gathered.writ.writ), judged, next, kept);
-    const { row, payload, batch } = writer.apply(rejection, { writs: unstored });
+    const terms = writer.entryTerms(at, kept, next);
+    const { row, payload, batch } = writer.apply(() => rejectionPayload(terms, gathered, judged), { writs: unstored });
     return { ...batch, blobs: kept.blobs, answer: { ...answer, ruling: rulingFrom(row, payload) } };
   }
 
@@ -197,9 +196,15 @@ export class Upgrades {
     request: UpgradeRequest,
     gathered: GatheredProposal,
     judged: ApprovedUpgrade,
-    closed: readonly (ClosedProposal & Waiting)[],
-    answer: Omit<Upgrade, 'ruling'>,
-    at: Instant,
+    {
+      closed,
+      answer,
+      at,
+    }: {
+      readonly closed: readonly (ClosedProposal & Waiting)[];
+      readonly answer: Omit<Upgrade, 'ruling'>;
+      readonly at: Instant;
+    },
   ): PreparedCommit<Upgrade> {
     const writer = this.#writer;
     const { next } = request;
@@ -225,19 +230,14 @@ export class Upgrades {
   }
 
   #payload(
-    { next, options }: UpgradeRequest,
+    { next, options: { override } }: UpgradeRequest,
     gathered: GatheredProposal,
     judged: ApprovedUpgrade,
     kept: PayloadBlobs,
     at: Instant,
   ): CommitPayload {
-    const writer = this.#writer;
-    const { chain } = writer.parts;
-    const place = writer.nextPosition(at);
-    const id = writId(gathered.writ.writ);
-    const { override } = options;
     return {
-      ...commitPayload(place, chain.lastCommit, gathered, id, judged, next, kept),
+      ...commitPayload(this.#writer.entryTerms(at, kept, next), gathered, judged),
       detection_vector: judged.vector as readonly VectorItem[],
       ...(judged.as === undefined || override === undefined
         ? {}

@@ -3,7 +3,7 @@ import type { Domain, World } from '#kernel';
 import type { Chain, DomainRef, EntrySigner, FactWrite, LedgerStore, PartitionName, Replayer } from '#ledger';
 import type { Clock, OracleStore, Pause, Random } from '#oracle';
 import type { Writs } from '../authority/writs.ts';
-import type { SaltGenerator } from '../records/payload-blobs.ts';
+import type { SaltGenerator } from '../records/salts.ts';
 import type { DomainWatch } from './domain-watch.ts';
 import type { FoldedTrajectory } from './fold.ts';
 import type { Notifications } from './notifications.ts';

@@ -1,6 +1,6 @@
 import type { Hash, Instant } from '#ledger';
 import type { Clock, Random } from '#oracle';
-import { positionedSalts, randomSalts, type SaltGenerator } from '../records/payload-blobs.ts';
+import { positionedSalts, randomSalts, type SaltGenerator } from '../records/salts.ts';
 
 /** Time and randomness of one turn. The same values make the same entries again. */
 export interface TurnPorts {

@@ -1,7 +1,7 @@
 import type { Reservation } from '#authority';
 import { isAssizeError, thrownText } from '#base';
 import { DEFAULT_LIMITS } from '#canon';
-import type { Authority } from '#kernel';
+import type { Authority, Domain } from '#kernel';
 import {
   type BatchClock,
   type EntryRow,
@@ -17,8 +17,9 @@ import { currentTracer } from '#traces';
 import { authorityFor } from '../authority/check.ts';
 import type { WritChain } from '../authority/writs.ts';
 import { clockAhead, haltedError, RuntimeError } from '../errors.ts';
-import type { EntryPosition } from '../records/entry-payloads.ts';
+import type { EntryPosition, EntryTerms } from '../records/entry-payloads.ts';
 import { withinEntrySize } from '../records/entry-size.ts';
+import type { PayloadBlobs } from '../records/payload-blobs.ts';
 import { type AdjudicatedChange, type AppliedEntry, applyEntry, type Moves, resolvedBy } from './apply.ts';
 import { WriteContention } from './contention.ts';
 import { type NamedRun, watched } from './domain-watch.ts';
@@ -124,6 +125,11 @@ export class Writer {
   nextPosition(at: Instant): EntryPosition {
     const { chain } = this.parts;
     return { trajectory_id: this.id, seq: chain.seq, parent: chain.head, at };
+  }
+
+  /** `domain`: the version that the entry puts in force. Default: the one in force. */
+  entryTerms(at: Instant, kept: PayloadBlobs, domain: Domain = this.parts.domain): EntryTerms {
+    return { place: this.nextPosition(at), parentCommit: this.parts.chain.lastCommit, domain, kept };
   }
 
   /**

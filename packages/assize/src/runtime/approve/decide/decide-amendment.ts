@@ -13,7 +13,7 @@ import type { PlannedBeliefs } from '../../memory/plan/plan-beliefs.ts';
 import type { Needs } from '../../records/needs.ts';
 import { PayloadBlobs } from '../../records/payload-blobs.ts';
 import type { Ruling } from '../../records/ruling.ts';
-import type { SaltSource } from '../../records/salt-source.ts';
+import type { SaltSource } from '../../records/salts.ts';
 import { type CommitPlan, checkBufferedTools, hasToolObservation, withTools } from '../../records/tool-authority.ts';
 import { checkOthers, checkReservations, frozenByRules, frozenFor } from '../../writer/freeze.ts';
 import type { Writer } from '../../writer/writer.ts';
@@ -36,8 +36,7 @@ export function decideAmendment(
   amended: AmendedProposal,
   plan: CommitPlan | undefined,
   statements: ApprovedStatements,
-  at: Instant,
-  salts: SaltSource,
+  { at, salts }: { readonly at: Instant; readonly salts: SaltSource },
 ): Needs | AmendedChange {
   const { chain } = writer.parts;
   const { pendingId, pending } = amended;

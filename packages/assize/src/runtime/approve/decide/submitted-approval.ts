@@ -50,9 +50,9 @@ export async function resumeEffects(
   pending: PendingPayload,
 ): Promise<ResumedTransaction | undefined> {
   if (pending.proposal.delta.effects.length === 0) return undefined;
-  const { id, parts } = writer;
+  const { parts } = writer;
   const { subject } = parts.writs.present(pending.proposal.writ_id).writ;
-  return resumeApproved(requireToolsFor(effects), id, parts.domain, { pending, principal: subject });
+  return resumeApproved(requireToolsFor(effects), parts.domain, { pending, principal: subject });
 }
 
 /** The costs of the recorded calls, for a judgement: no transaction begins. */

@@ -1,20 +1,13 @@
-import { type Chain, type Hash, type Instant, isExpired, type PendingPayload } from '#ledger';
+import { type Chain, type Hash, isExpired, type PendingPayload } from '#ledger';
 import type { Judgement } from '../../records/judgement.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import type { PreparedCommit } from '../../writer/prepared.ts';
 import type { Unrecorded } from '../../writer/until-committed.ts';
 import type { Writer } from '../../writer/writer.ts';
-import { rejectPending, type Undelayed } from './resolution-entries.ts';
+import { type ResolvedNow, rejectPending, type Undelayed } from './resolution-entries.ts';
 
 /** The most expired proposals in one batch. A caller waits for one batch, some tens of ms. */
 export const EXPIRED_IN_GROUP = 256;
-
-/** A pending proposal that has expired, with the time of the check. */
-export interface ExpiredPending {
-  readonly id: Hash;
-  readonly pending: PendingPayload;
-  readonly at: Instant;
-}
 
 /** Records the pending proposals of a trajectory that have expired. */
 export class Expiries {
@@ -71,7 +64,7 @@ export class Expiries {
     }
   }
 
-  #expired(most: number): readonly ExpiredPending[] {
+  #expired(most: number): readonly ResolvedNow[] {
     const { chain } = this.#writer.parts;
     if (chain.open.size === 0 || chain.halted !== undefined) return [];
     const at = this.#writer.now();
@@ -90,16 +83,12 @@ export class Expiries {
 }
 
 /** Moves memory past the expiry of a pending proposal. */
-export function expirePending(
-  writer: Writer,
-  { id, pending, at }: ExpiredPending,
-  moves: Undelayed = {},
-): PreparedCommit<Ruling> {
-  return rejectPending(writer, id, pending, at, { reason: 'expired', detail: expiredDetail(pending) }, moves);
+export function expirePending(writer: Writer, expired: ResolvedNow, moves: Undelayed = {}): PreparedCommit<Ruling> {
+  return rejectPending(writer, expired, { reason: 'expired', detail: expiredDetail(expired.pending) }, moves);
 }
 
 /** The expiry that would be recorded. */
-export function judgeExpired({ pending }: ExpiredPending): Unrecorded<Judgement> {
+export function judgeExpired({ pending }: ResolvedNow): Unrecorded<Judgement> {
   return { unrecorded: { ruling: 'rejected', reason: 'expired', detail: expiredDetail(pending) } };
 }
 

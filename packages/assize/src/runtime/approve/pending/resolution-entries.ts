@@ -10,16 +10,21 @@ import type { Writer } from '../../writer/writer.ts';
 /** Whether no clock may delay the resolution. */
 export type Undelayed = Pick<Moves, 'undelayed'>;
 
+/** A pending proposal, with the time at which it is resolved. */
+export interface ResolvedNow {
+  readonly id: Hash;
+  readonly pending: PendingPayload;
+  readonly at: Instant;
+}
+
 /** Moves memory past the rejection of a pending proposal. */
 export function rejectPending(
   writer: Writer,
-  pendingId: Hash,
-  pending: PendingPayload,
-  at: Instant,
+  { id, pending, at }: ResolvedNow,
   resolution: Parameters<typeof resolutionPayload>[3],
   moves: Undelayed = {},
 ): PreparedCommit<Ruling> {
-  return applyUnchanging(writer, resolutionPayload(writer.nextPosition(at), pendingId, pending, resolution), moves);
+  return applyUnchanging(writer, resolutionPayload(writer.nextPosition(at), id, pending, resolution), moves);
 }
 
 /** Moves memory past a resolution that changes no state. */

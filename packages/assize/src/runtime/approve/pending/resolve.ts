@@ -8,8 +8,8 @@ import type { NamedRun } from '../../writer/domain-watch.ts';
 import type { PreparedCommit } from '../../writer/prepared.ts';
 import { type Ruled, type RulingStep, type Unrecorded, untilCommitted } from '../../writer/until-committed.ts';
 import type { Writer } from '../../writer/writer.ts';
-import type { ExpiredPending } from './expire.ts';
 import { effectUnresolvedError, notPending } from './not-pending.ts';
+import type { ResolvedNow } from './resolution-entries.ts';
 
 /** Rules on a pending proposal at a time. `Needs`: nothing has moved. */
 export type ResolutionStep<Answer = Ruling> = (at: Instant) => PreparedCommit<Answer> | Unrecorded<Answer> | Needs;
@@ -21,7 +21,7 @@ export interface ResolutionCall<Answer = Ruling> {
   /** The run of the ruling, for the action of the proposal. */
   readonly named: (action: string) => NamedRun;
   /** The end of a proposal that expired first. */
-  readonly expired: (due: ExpiredPending) => Ruled<Answer>;
+  readonly expired: (due: ResolvedNow) => Ruled<Answer>;
   /** Whether neither a clock nor a halt may delay the resolution. Default: false. */
   readonly undelayed?: boolean;
 }

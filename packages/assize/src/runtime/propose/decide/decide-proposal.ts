@@ -8,7 +8,7 @@ import type { GatheredProposal } from '../../records/intent.ts';
 import type { NeedsFacts } from '../../records/needs.ts';
 import { PayloadBlobs } from '../../records/payload-blobs.ts';
 import type { Ruling } from '../../records/ruling.ts';
-import { SaltSource } from '../../records/salt-source.ts';
+import { SaltSource } from '../../records/salts.ts';
 import { checkBufferedTools, withTools } from '../../records/tool-authority.ts';
 import { frozenByReservations, frozenByRules, frozenFor, frozenPatterns } from '../../writer/freeze.ts';
 import type { Unrecorded } from '../../writer/until-committed.ts';

@@ -112,9 +112,7 @@ function authorise({ attempt }: Branch, tool: Tool, input: Json, claims: readonl
  */
 export function checkAffords(
   branch: Branch,
-  tool: Tool,
-  input: Json,
-  claims: readonly Claim[],
+  { tool, input, claims }: AdmittedCall,
   { effect }: PreparedCall,
   { cost, undo_cost: undoCost = NO_COST }: Costs,
 ): readonly BlobRow[] {
@@ -128,6 +126,13 @@ export function checkAffords(
   if (afforded.ok) return undoCost === NO_COST ? [] : context.unstored();
   const detail = `the budget does not cover its cost and the cost of its compensation: ${afforded.detail}`;
   throw notAuthorised(tool, { reason: 'budget_exhausted', detail });
+}
+
+/** A call of a tool, with the scopes that it claims. */
+export interface AdmittedCall {
+  readonly tool: Tool;
+  readonly input: Json;
+  readonly claims: readonly Claim[];
 }
 
 export function useOf({ name }: Tool, input: Json, claims: readonly Claim[]): ToolUse {

@@ -1,8 +1,8 @@
 import { deepFreeze, type Json } from '#base';
 import { copyJson } from '#canon';
 import { type Claim, EffectError, type PlannedCalls, type StagedCall, type Tool } from '#effects';
-import type { ActionName, ArgsOf, Cost, Domain, InputCall, IsUntyped, RoleFor } from '#kernel';
-import type { ObservationInput, ParsedIntent } from '../../records/intent.ts';
+import type { ActionName, ArgsOf, Cost, Domain, InputCall, Intent, IsUntyped, RoleFor } from '#kernel';
+import type { ObservationInput } from '../../records/intent.ts';
 import { inputObservation, sum, type ToolUse, toolObservation } from '../../records/tool-authority.ts';
 import type { PreparedCall } from '../log/call-record.ts';
 import { type Costs, NO_COST } from '../log/undo-budget.ts';
@@ -68,7 +68,7 @@ export class Branch {
   /** The operations that the body of this branch has started. */
   readonly unawaited: UnawaitedCalls;
   cost: Cost = {};
-  intent: ParsedIntent | undefined;
+  intent: Intent | undefined;
   /** The tool of the pivot that was called. */
   pivot: Tool | undefined;
   readonly #parent: Branch | undefined;

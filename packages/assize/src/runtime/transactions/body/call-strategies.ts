@@ -11,13 +11,14 @@ import {
   type PlannedCalls,
   type Tool,
 } from '#effects';
-import { PayloadBlobs, positionedSalts } from '../../records/payload-blobs.ts';
+import { PayloadBlobs } from '../../records/payload-blobs.ts';
+import { positionedSalts } from '../../records/salts.ts';
 import { toolObservation } from '../../records/tool-authority.ts';
 import { answerOf } from '../limits/answer-size.ts';
 import { isPromise, withSignal } from '../limits/time-limit.ts';
 import { isBuffered, type PreparedCall } from '../log/call-record.ts';
 import { type Costs, costOf, costsOf } from '../log/undo-budget.ts';
-import { cancelAdmission, checkAffords, checkPivot, useOf } from './admission.ts';
+import { type AdmittedCall, cancelAdmission, checkAffords, checkPivot, useOf } from './admission.ts';
 import type { Attempt } from './attempt.ts';
 import type { Branch } from './branch.ts';
 import type { BranchWrite, Look } from './claims.ts';
@@ -114,7 +115,7 @@ async function plan(
     const { keys } = attempt;
     const key = keys.keyOf(at, checksDuplicates ? await keys.freeGeneration(at) : keys.nextGeneration(at));
     const costs = costsOf(tool, input);
-    const prepared = prepare(attempt, tool, input, claims, key, costs, { branch });
+    const prepared = prepare(attempt, { tool, input, claims }, key, costs, { branch });
     // The looks of its plan are reads like any other: older transactions precede them.
     const reads = claims.filter(({ access }) => access === 'read');
     const { plan: planOf } = tool.spec;
@@ -160,7 +161,12 @@ export function planDeclared(branch: Branch, tool: Tool, input: Json, claims: re
   branch.charge(costs.cost);
   branch.uses.push(useOf(tool, input, claims));
   const isDeclared = true;
-  branch.plan(prepare(attempt, tool, input, claims, key, costs, { isDeclared }), { tool, input, claims, isDeclared });
+  branch.plan(prepare(attempt, { tool, input, claims }, key, costs, { isDeclared }), {
+    tool,
+    input,
+    claims,
+    isDeclared,
+  });
   if (isPivot(tool.class!)) branch.pivot = tool;
 }
 
@@ -191,7 +197,7 @@ async function stage(
     const call = { part: together.part, input: copyJson(input), call: { key, signal, epoch: attempt.epoch } };
     const made = () => attempt.stagedWrites.at(together).execute(branch.stagedAt(together.at), call);
     const told = answerOf(tool.name, await inStaged(tool, signal, made));
-    branch.plan(prepare(attempt, tool, input, claims, key, costs, { branch, told }), { tool, input, claims });
+    branch.plan(prepare(attempt, { tool, input, claims }, key, costs, { branch, told }), { tool, input, claims });
     branch.stage(together.at, { part: together.part, input, key, reported: told });
     branch.observe(tool, ordinal, told);
     return copyJson(told);
@@ -266,8 +272,8 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
     const costs = costsOf(tool, input);
     const observed = toolObservation(tool.name, branch.place, ordinal);
     const key = attempt.keys.keyOf(at, generation);
-    const prepared = prepare(attempt, tool, input, claims, key, costs, { branch, observed });
-    const writBlobs = checkAffords(branch, tool, input, claims, prepared, costs);
+    const prepared = prepare(attempt, { tool, input, claims }, key, costs, { branch, observed });
+    const writBlobs = checkAffords(branch, { tool, input, claims }, prepared, costs);
     branch.charge(costs.cost);
     const begun = (n: number): void => {
       noted.n = n;
@@ -309,7 +315,7 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
 export function callsToRepeat({ attempt, executed }: Branch): PreparedCall[] {
   const inOrder = executed.toSorted((one, other) => one.n - other.n);
   return inOrder.map(({ tool, input, claims, costs, answer, next }) =>
-    prepare(attempt, tool, input, claims, next, costs, answer === undefined ? {} : { answer }),
+    prepare(attempt, { tool, input, claims }, next, costs, answer === undefined ? {} : { answer }),
   );
 }
 
@@ -325,9 +331,7 @@ interface PreparedParts {
 
 function prepare(
   { engine, context }: Attempt,
-  tool: Tool,
-  input: Json,
-  claims: readonly Claim[],
+  { tool, input, claims }: AdmittedCall,
   key: string,
   { cost, ...undoing }: Costs,
   { answer, branch, told, isDeclared, observed }: PreparedParts = {},

@@ -48,7 +48,7 @@ export async function proposeCalls(
   if (turn !== undefined) await turn;
   const limit = new TimeLimit(DEADLINE_MS, undefined);
   try {
-    return await effects.track(limit, () => attempted(writer, effects, gathered, calls, limit, rule));
+    return await effects.track(limit, () => attempted(writer, effects, { ...gathered, calls }, limit, rule));
   } catch (error) {
     return throwAfterTurn(error);
   }
@@ -57,8 +57,7 @@ export async function proposeCalls(
 async function attempted(
   writer: Writer,
   effects: TransactionEngines,
-  gathered: CallingProposal,
-  calls: readonly ProposedCall[],
+  { calls, ...gathered }: CallingProposal & { readonly calls: readonly ProposedCall[] },
   limit: TimeLimit,
   rule: (plan: CommitPlan) => Promise<Ruling>,
 ): Promise<Ruling> {

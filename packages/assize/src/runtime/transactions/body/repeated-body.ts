@@ -1,9 +1,9 @@
 import type { Json } from '#base';
 import { copyJson, plainText } from '#canon';
 import { type Claim, EffectError, type Tool } from '#effects';
-import { callInput, type InputCall } from '#kernel';
+import { callInput, type InputCall, type Intent } from '#kernel';
 import { RuntimeError } from '../../errors.ts';
-import { badIntent, type ParsedIntent, parseIntent, proposalIdOf } from '../../records/intent.ts';
+import { badIntent, parseIntent, proposalIdOf } from '../../records/intent.ts';
 import { inputObservation, toolObservation } from '../../records/tool-authority.ts';
 import { isBuffered } from '../log/call-record.ts';
 import { stoppedError } from './abort-reasons.ts';
@@ -53,7 +53,7 @@ class RepeatedTransaction {
   /** The recorded calls that the body has not made yet. */
   readonly #left: InputCall[];
   #calls = 0;
-  #intent: ParsedIntent | undefined;
+  #intent: Intent | undefined;
   #difference: string | undefined;
   /** Whether the entry has an answer for each call so far. */
   #isComparable = true;

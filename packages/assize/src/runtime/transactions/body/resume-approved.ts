@@ -54,7 +54,6 @@ export interface ResumedTransaction {
  */
 export async function resumeApproved(
   effects: TransactionEngines,
-  trajectoryId: string,
   domain: Domain,
   proposal: ApprovedProposal,
 ): Promise<ResumedTransaction> {
@@ -67,7 +66,7 @@ export async function resumeApproved(
     return throwAfterTurn(error);
   }
   try {
-    return await resumed(effects, trajectoryId, domain, proposal, { limit, over });
+    return await resumed(effects, domain, proposal, { limit, over });
   } catch (error) {
     over();
     // An ended wait reports its own error, and not the reason for the stop.
@@ -91,7 +90,6 @@ interface TrackedAttempt {
 /** The attempt, stage by stage: its calls are read, granted, planned, repeated and committed. */
 async function resumed(
   effects: TransactionEngines,
-  trajectoryId: string,
   domain: Domain,
   approved: ApprovedProposal,
   { limit, over }: TrackedAttempt,
@@ -106,7 +104,7 @@ async function resumed(
     checkNames: (signal: AbortSignal) => engine.names.requireUnchanged(call.tool, call.input, call.claims, signal),
   }));
   const planned = calls.filter(({ answer }) => answer === undefined);
-  const { started, run } = await granted(engine, trajectoryId, approved, calls, signal, ({ run }) =>
+  const { started, run } = await granted(engine, approved, calls, signal, ({ run }) =>
     run.plan(planned, hasOnFailure(domain, proposal.action.name)),
   );
   const acted = calls.filter(({ answer }) => answer !== undefined);
@@ -168,8 +166,7 @@ async function resumed(
 /** The attempt with its epoch and its plan, once all its claims are granted. */
 async function granted(
   engine: TransactionEngine,
-  trajectoryId: string,
-  { pending: { proposal, parent, seq }, principal }: ApprovedProposal,
+  { pending: { trajectory_id, proposal, parent, seq }, principal }: ApprovedProposal,
   calls: readonly NamedCall[],
   signal: AbortSignal,
   plan: (started: StartedTransaction) => PlannedRun,
@@ -184,7 +181,7 @@ async function granted(
     transaction: proposal.proposal_id,
     writ_id: proposal.writ_id,
   };
-  const started = await engine.begin(trajectoryId, claims, body, true);
+  const started = await engine.begin(trajectory_id, claims, body, true);
   try {
     await engine.acquire(started.work, undefined, signal);
     for (const each of calls) await each.checkNames(signal);

@@ -1,8 +1,8 @@
 import { isAssizeError, type Json, toError } from '#base';
 import { plainText } from '#canon';
 import { type Claim, EffectError, type Tool } from '#effects';
-import type { Domain, ProposedCall } from '#kernel';
-import { badIntent, type ParsedIntent, type ProposalInput } from '../../records/intent.ts';
+import type { Domain, Intent, ProposedCall } from '#kernel';
+import { badIntent, type ProposalInput } from '../../records/intent.ts';
 import type { Proposer } from '../../records/proposer.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import type { CommitPlan, Pivot } from '../../records/tool-authority.ts';
@@ -53,7 +53,7 @@ export class RunningTransaction {
   }
 
   /** The only step of a proposal without a body: plans the calls that its action declares. */
-  planDeclared(calls: readonly ResolvedCall[], intent: ParsedIntent): EndedTransaction<undefined> {
+  planDeclared(calls: readonly ResolvedCall[], intent: Intent): EndedTransaction<undefined> {
     const { attempt } = this.#branch;
     attempt.engine.requireNoDoubts(attempt.context.claims);
     for (const { tool, input, claims } of calls) planDeclared(this.#branch, tool, input, claims);
@@ -148,7 +148,7 @@ export class EndedTransaction<T> {
         'the body of the transaction returned without a call of `propose`, so its effects are compensated',
       );
     const run = started.run.plan(planned, hasOnFailure(domain, intent.action), attempt.stagedWrites);
-    return new PlannedTransaction(this.#branch, this.#value, intent, started, run, isGated);
+    return new PlannedTransaction(this.#branch, this.#value, { intent, started, run, isGated });
   }
 
   /**
@@ -194,7 +194,7 @@ export class EndedTransaction<T> {
 export class PlannedTransaction<T> {
   readonly #branch: Branch;
   readonly #value: T;
-  readonly #intent: ParsedIntent;
+  readonly #intent: Intent;
   readonly #started: StartedTransaction;
   readonly #run: PlannedRun;
   readonly #isGated: boolean;
@@ -202,10 +202,17 @@ export class PlannedTransaction<T> {
   constructor(
     branch: Branch,
     value: T,
-    intent: ParsedIntent,
-    started: StartedTransaction,
-    run: PlannedRun,
-    isGated: boolean,
+    {
+      intent,
+      started,
+      run,
+      isGated,
+    }: {
+      readonly intent: Intent;
+      readonly started: StartedTransaction;
+      readonly run: PlannedRun;
+      readonly isGated: boolean;
+    },
   ) {
     this.#isGated = isGated;
     this.#branch = branch;

@@ -167,7 +167,7 @@ export class TransactionEngine {
       return this.#requireOwn(trajectoryId).then(() => this.begin(trajectoryId, claims, body, isNamed));
     const begun = (work: Work): StartedTransaction => ({
       work,
-      run: new TransactionRun(this.ports, work.epoch, trajectoryId, body, isNamed),
+      run: new TransactionRun(this.ports, { epoch: work.epoch, trajectoryId, body, isNamed }),
     });
     const work = this.coordination.begin(claims);
     return work instanceof Promise ? work.then(begun) : begun(work);

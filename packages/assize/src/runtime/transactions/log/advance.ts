@@ -31,7 +31,7 @@ import { type EndedTransaction, type OutcomeRecorder, pendingEffectsOf } from '.
 import type { ToolCallPorts } from './call-ports.ts';
 import { blobsOf, callRecordOf, type PreparedCall } from './call-record.ts';
 import type { LastErrors } from './last-errors.ts';
-import { type LogWrite, TransactionLog } from './log-writer.ts';
+import { type LogWrite, type TransactionIdentity, TransactionLog } from './log-writer.ts';
 import { type AfterCrash, afterCrash } from './recover-calls.ts';
 import { RecoveredTrust } from './recovered-trust.ts';
 import type { CommitReader } from './require-commit.ts';
@@ -104,23 +104,19 @@ export class TransactionRun implements UndoBudgetHolder {
    */
   constructor(
     ports: TransactionPorts,
-    epoch: number,
-    trajectoryId: string,
-    body: TransactionBody,
-    isNamed: boolean,
+    identity: TransactionIdentity,
     left: Partial<AfterCrash> & Partial<Recovered> & { readonly length?: number } = {},
   ) {
     this.#ports = ports;
     this.#leaving = left.leaving;
-    this.epoch = epoch;
-    this.trajectoryId = trajectoryId;
-    this.body = body;
+    this.epoch = identity.epoch;
+    this.trajectoryId = identity.trajectoryId;
+    this.body = identity.body;
     const noted = (): void => ports.undoBudget.changed(this);
-    const identity = { epoch, trajectoryId, body, isNamed };
     const isAuthentic = left.trust === undefined || left.authentication !== undefined;
     const recoveryKey = isAuthentic ? ports.recoveryKey : undefined;
-    this.#log = new TransactionLog(ports.store, ports.coordination, identity, noted, recoveryKey, left);
-    this.#calls = new ToolCalls(ports, this.#log, epoch, (n, record) => this.#markUnresolved(n, record), left);
+    this.#log = new TransactionLog(ports, identity, noted, { ...left, recoveryKey });
+    this.#calls = new ToolCalls(ports, this.#log, identity.epoch, (n, record) => this.#markUnresolved(n, record), left);
     // Not every owner waits for the end.
     this.#ended.promise.catch(() => undefined);
   }
@@ -129,13 +125,17 @@ export class TransactionRun implements UndoBudgetHolder {
   static recover(ports: TransactionPorts, { known, authentication, committed }: ConfirmedTransaction): TransactionRun {
     const { epoch, trajectoryId, body, length } = known;
     const { tools, leaving } = ports;
-    const run = new TransactionRun(ports, epoch, trajectoryId, body, true, {
-      ...afterCrash(known, tools),
-      length,
-      leaving,
-      authentication,
-      trust: new RecoveredTrust(authentication !== undefined, committed),
-    });
+    const run = new TransactionRun(
+      ports,
+      { epoch, trajectoryId, body, isNamed: true },
+      {
+        ...afterCrash(known, tools),
+        length,
+        leaving,
+        authentication,
+        trust: new RecoveredTrust(authentication !== undefined, committed),
+      },
+    );
     run.#entry = known.entry;
     run.#cause = known.cause;
     if (run.effects.some(costsUndoing)) ports.undoBudget.add(run);

@@ -29,6 +29,22 @@ export interface LogWrite {
   readonly blobs: readonly BlobRow[];
 }
 
+/** Where the log is written. */
+interface LogPorts {
+  readonly store: Pick<EffectStore, 'logEffects'>;
+  readonly coordination: Pick<Coordination, 'fence'>;
+}
+
+/** What the log has already, and the key of its MACs. */
+interface LogBeginning {
+  readonly state?: TransactionState;
+  readonly length?: number;
+  /** Undefined if earlier rows are not under the key: no later MAC may cover them. */
+  readonly recoveryKey: Uint8Array | undefined;
+  /** The MACs of earlier rows. */
+  readonly authentication?: RowAuthentication | undefined;
+}
+
 const NO_KEYS: readonly EffectKeyRow[] = [];
 
 /**
@@ -56,26 +72,12 @@ export class TransactionLog {
   /** The error of a failed write: later records would leave a gap. */
   #failure: { readonly error: unknown } | undefined;
 
-  /**
-   * `noted`: called after each change of the state. `recoveryKey`: the key of the MACs. Undefined
-   * if earlier rows are not under the key: no later MAC may cover them. `authentication`: the MACs
-   * of earlier rows.
-   */
+  /** `noted`: called after each change of the state. */
   constructor(
-    store: Pick<EffectStore, 'logEffects'>,
-    coordination: Pick<Coordination, 'fence'>,
+    { store, coordination }: LogPorts,
     logged: TransactionIdentity,
     noted: () => void,
-    recoveryKey: Uint8Array | undefined,
-    {
-      state = BEGUN,
-      length = 0,
-      authentication,
-    }: {
-      readonly state?: TransactionState;
-      readonly length?: number;
-      readonly authentication?: RowAuthentication | undefined;
-    } = {},
+    { state = BEGUN, length = 0, recoveryKey, authentication }: LogBeginning,
   ) {
     this.#store = store;
     this.#coordination = coordination;

@@ -15,7 +15,8 @@ import {
 } from '#effects';
 import type { BlobRef } from '#ledger';
 import { type Step, type Told, traced } from '#traces';
-import { PayloadBlobs, positionedSalts } from '../../records/payload-blobs.ts';
+import { PayloadBlobs } from '../../records/payload-blobs.ts';
+import { positionedSalts } from '../../records/salts.ts';
 import {
   keepable,
   keepableOrWhy,

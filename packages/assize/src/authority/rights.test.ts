@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { generateKeys } from '#canon';
 import { attenuate } from './attenuate.ts';
 import { normalizeScope } from './grammar.ts';
-import { mayRevoke, revokeScope } from './revoke.ts';
+import { mayRevoke, revokeScope } from './rights.ts';
 import { issueWrit, type Writ, writId } from './writ.ts';
 
 const keys = Array.from({ length: 8 }, (_, index) => generateKeys(new Uint8Array(32).fill(index + 1)));

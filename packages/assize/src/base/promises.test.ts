@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { unlessAborted } from './unless-aborted.ts';
+import { unlessAborted } from './promises.ts';
 
 test('work that never ends is given up, and also with a signal that has ended', async () => {
   const stop = new AbortController();

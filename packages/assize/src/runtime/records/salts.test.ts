@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { seededRandom } from '#oracle';
-import { PayloadBlobs, positionedSalts, randomSalts } from './payload-blobs.ts';
+import { PayloadBlobs } from './payload-blobs.ts';
+import { positionedSalts, randomSalts } from './salts.ts';
 
 test('salts of one seed are the same again at the same place, and at no other', () => {
   const place = fc.array(fc.string(), { minLength: 1, maxLength: 3 });
