@@ -204,6 +204,7 @@ export type {
   SnapshotStore,
   TrajectoryInfo,
 } from './ports/ledger-store.ts';
+export { isOwnBatch, ownBatch } from './ports/own-batch.ts';
 export { PAGE, type ParallelReader, pageAt, type RowRange } from './ports/parallel-reader.ts';
 export {
   SIDE_BODY_BYTES_MAX,

@@ -9,6 +9,7 @@ import {
   type Hash,
   type Instant,
   type LedgerStore,
+  ownBatch,
   type Payload,
   type PendingPayload,
   signed,
@@ -245,7 +246,8 @@ export class Writer {
         ...(asked && { repeats: asked.repeats }),
         ...(clock && { clock }),
       };
-      const sent = this.context.store.commit(batch);
+      // The name of another trajectory, as a delegation begins one, is new to the store.
+      const sent = this.context.store.commit(rows.length === 1 ? ownBatch(batch) : batch);
       this.#sent = sent;
       result = await sent;
     } catch (error) {
