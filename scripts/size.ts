@@ -11,7 +11,7 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
-  assize: [86.4, 575],
+  assize: [86.1, 572],
   '@assize/postgres': [7.9, 40],
   '@assize/cli': [26, 198],
   '@assize/server': [18.2, 141],
