@@ -1,10 +1,10 @@
 /**
  * Bad input to every function, class and method that an entry of a package or of a workspace
- * exports. A call returns, or throws an error of the package with a code that is documented next to its class.
- * A call never throws another error and never hangs. A call that throws leaves store, head and
- * state unchanged. The caller's code (stores, callbacks, domains) is trusted. An error from a
- * caller's getter is the caller's own error and may come back to the caller. Every other exemption
- * gives its reason in its line.
+ * exports. A call returns, or throws an error of the package with a code that is documented next to
+ * its class. A call never throws another error and never hangs. A call that throws leaves store,
+ * head and state unchanged. The caller's code (stores, callbacks, domains) is trusted. An error
+ * from a caller's getter is the caller's own error and may come back to the caller. Every other
+ * exemption gives its reason in its line.
  */
 import { describe, expect, test } from 'vitest';
 import { someOf } from '../support/some-of.ts';

@@ -3,7 +3,7 @@ import * as mining from '#mining';
 import { backtestRules } from '#replay';
 import { desk } from '../../support/domains/gateway/desk.ts';
 import type { Case, Exempt } from './case.ts';
-import { MADE, PORT, takes } from './table.ts';
+import { exempt, MADE, PORT, takes } from './table.ts';
 
 const RULES = 'id: team\ndefault: allow\ntools: { bank/pay: { class: irreversible } }\n';
 const rule = (): object => ({ kind: 'bound', tool: 'bank/pay', path: '/cents', of: 'value', max: 50 });
@@ -15,14 +15,14 @@ const runs = (): object[] => [
 const written = (): object => ({ list: 'rules', value: { id: 'mined', deny: 'bank/pay' }, isExact: true });
 
 /** A gateway with two calls. */
-const onStore = (use: (store: any, ...args: any[]) => unknown, ...args: readonly unknown[]): Case => ({
+const onStore = (use: (store: any, ...args: any[]) => unknown, args: () => readonly unknown[]): Case => ({
   trusted: { store: PORT },
   make: async () => {
     const { store, call: ask, trajectory } = await desk(RULES);
     await ask('ada', 'bank/pay', { cents: 5 });
     await ask('ada', 'bank/pay', { cents: 60 });
     return {
-      args: structuredClone(args),
+      args: args(),
       call: (...given) => use(store, ...given),
       watch: async () => JSON.stringify([await store.trajectories(), trajectory.head]),
     };
@@ -40,21 +40,31 @@ export const MINING: Readonly<Record<string, Case | Exempt>> = {
   domainCode: takes(mining.domainCode as never, () => [[{ id: 'mined', rule: rule() }], { effect: 'deny' }]),
   rulesText: takes(mining.rulesText as never, () => [[written()]]),
   withRules: takes(mining.withRules as never, () => [RULES, [written()], 'assize.yaml']),
-  readRuns: onStore((store, ...args: [any, any]) => mining.readRuns(store, ...args), ['desk'], {}),
-  mineStore: onStore((store, ...args: [any]) => mining.mineStore(store, ...args), {
-    trajectoryIds: ['desk'],
-    minSupport: 1,
-    chance: 0.5,
-    backtest: backtestRules,
-    backtested: ['bound-1'],
-    effect: 'deny',
-  }),
+  readRuns: onStore(
+    (store, ...args: [any, any]) => mining.readRuns(store, ...args),
+    () => [['desk'], {}],
+  ),
+  ruleLine: exempt(MADE),
+  WRITTEN: exempt('checks the rules of the functions above'),
+  mineStore: onStore(
+    (store, ...args: [any]) => mining.mineStore(store, ...args),
+    () => [
+      {
+        trajectoryIds: ['desk'],
+        minSupport: 1,
+        chance: 0.5,
+        backtest: backtestRules,
+        backtested: ['bound-1'],
+        effect: 'deny',
+      },
+    ],
+  ),
 };
 
 export const BACKTEST_RULES: Case = {
-  ...onStore((store, ...args: [any, any]) => backtestRules(store, ...args), [written()], {
-    trajectoryIds: ['desk'],
-    rules: readRules(RULES).rules,
-  }),
+  ...onStore(
+    (store, ...args: [any, any]) => backtestRules(store, ...args),
+    () => [[written()], { trajectoryIds: ['desk'], rules: readRules(RULES).rules }],
+  ),
   trusted: { '1.rules': MADE },
 };

@@ -61,7 +61,9 @@ function fileOf(specifier: string): string {
 
 /** The files of the entries of all packages and workspaces. */
 const entryFiles: ReadonlySet<string> = new Set([
-  ...Object.values(WORKSPACES).flat(),
+  ...Object.values(WORKSPACES)
+    .flat()
+    .filter((name) => !name.startsWith('#')),
   ...globSync('packages/*/package.json', { cwd: root }).flatMap((file) => {
     const { exports } = JSON.parse(readFileSync(join(root, file), 'utf8')) as { exports: Record<string, string> };
     const paths = Object.entries(exports).filter(([path, to]) => !path.includes('/internal') && to.endsWith('.ts'));

@@ -75,7 +75,7 @@ export type BeginningContext = Pick<
   | 'watch'
 >;
 
-/** What a trajectory begins with, besides its first entry. */
+/** The parts of a new trajectory beside its first entry. */
 interface Beginning {
   readonly clock: BatchClock | undefined;
   readonly blobs?: readonly BlobRow[];

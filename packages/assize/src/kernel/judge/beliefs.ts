@@ -104,8 +104,8 @@ type Statements =
 const NO_STATEMENTS: Statements = Object.freeze({ statements: Object.freeze([]) });
 
 /**
- * The statements of an action, as a copy. Arguments and role are frozen. Returns a fault if the value is not a list of statements,
- * or names an undeclared predicate.
+ * The statements of an action, as a copy. Arguments and role are frozen. Returns a fault if the
+ * value is not a list of statements, or names an undeclared predicate.
  */
 export function statementsOf(
   memory: MemorySpec | undefined,

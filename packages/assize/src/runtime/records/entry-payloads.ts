@@ -46,7 +46,7 @@ export interface EntryPosition {
   readonly at: Instant;
 }
 
-/** What the entry of a proposal is made with. */
+/** The place of a proposal's entry, and the means to make it. */
 export interface EntryTerms {
   readonly place: EntryPosition;
   readonly parentCommit: Hash;

@@ -29,13 +29,13 @@ export interface LogWrite {
   readonly blobs: readonly BlobRow[];
 }
 
-/** Where the log is written. */
+/** The store of the log, and the fence of its lease. */
 interface LogPorts {
   readonly store: Pick<EffectStore, 'logEffects'>;
   readonly coordination: Pick<Coordination, 'fence'>;
 }
 
-/** What the log has already, and the key of its MACs. */
+/** The rows that are in the log already, and the key of its MACs. */
 interface LogBeginning {
   readonly state?: TransactionState;
   readonly length?: number;
