@@ -74,10 +74,13 @@ const entryFiles: ReadonlySet<string> = new Set([
 
 const COMMENT = /\/\*.*?\*\/|\/\/.*$/gms;
 
-/** All names in the entries, types too: a caller gets instances of a class that is only a type. */
+/**
+ * All names in the entries of packages, types too: a caller gets instances of a class that is only
+ * a type.
+ */
 const names: ReadonlySet<string> = new Set(
   [...entryFiles]
-    .filter((entry) => entry.endsWith('.ts'))
+    .filter((entry) => entry.startsWith(join(root, 'packages')))
     .flatMap((entry) => readFileSync(entry, 'utf8').replaceAll(COMMENT, '').match(/\w+/g) ?? []),
 );
 
