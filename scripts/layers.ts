@@ -42,7 +42,6 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     agents: [],
     models: ['agents'],
     chat: ['agents'],
-    architectures: ['models'],
     public: ['agents', 'models', 'chat'],
   },
   gate: { gateway: [], calls: ['gateway'], 'tool-calls': ['calls'], mining: ['gateway'], mcp: [], public: ['calls'] },
@@ -79,7 +78,6 @@ const FROM_CORE: Readonly<Record<string, readonly string[]>> = {
   'agents/agents': [...CORE, 'stores', 'config'],
   'agents/models': ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime'],
   'agents/chat': ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'memory', 'runtime'],
-  'agents/architectures': ['base', 'canon', 'authority', 'kernel', 'oracle', 'runtime', 'stores'],
   'gate/gateway': ['base', 'canon', 'authority', 'kernel', 'runtime', 'stores'],
   'gate/calls': [
     ...CORE.filter((room) => room !== 'merkle' && room !== 'memory'),

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const executable = process.platform === 'win32' ? 'node.exe' : 'node';
 const installed = fileURLToPath(new URL(`../../node_modules/node/bin/${executable}`, import.meta.url));
-const main = fileURLToPath(new URL('../experiments/cli/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../cli/main.ts', import.meta.url));
 const node = existsSync(installed) ? installed : process.execPath;
 
 const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });

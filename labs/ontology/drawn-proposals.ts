@@ -1,8 +1,8 @@
-import { Choices, ProposalDrawer } from '@assize/agents/internal/architectures/draw';
 import type { LifeCycleProposal } from '@assize/testing';
 import type { Json } from 'assize/internal/base';
 import { canonicalize, WORLD_LIMITS } from 'assize/internal/canon';
 import type { Domain } from 'assize/internal/kernel';
+import { Choices, ProposalDrawer } from '../architectures/draw/index.ts';
 
 /**
  * Draws valid proposals for a state, up to `tries` for each action and role. The same proposals for

@@ -1,4 +1,3 @@
-import { Choices, ProposalDrawer } from '@assize/agents/internal/architectures/draw';
 import { arg, checkArgument, isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, copyJson, escapeSegment, type Instant, isInstant, WORLD_LIMITS } from 'assize/internal/canon';
 import {
@@ -16,6 +15,7 @@ import {
   stateFault,
   World,
 } from 'assize/internal/kernel';
+import { Choices, ProposalDrawer } from '../architectures/draw/index.ts';
 import { OntologyError } from './errors.ts';
 import { mergeUnchecked } from './merge-unchecked.ts';
 

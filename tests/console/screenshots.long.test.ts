@@ -59,18 +59,6 @@ const SHOTS: Readonly<Record<keyof Tour['links'], readonly Shot[]>> = {
       },
     },
     {
-      name: 'architectures',
-      path: () => '/what-if/expenses',
-      shown: async (page) => {
-        const part = page.getByRole('region', { name: 'Other architectures' });
-        await part.getByRole('combobox', { name: 'Domain' }).click();
-        await page.getByRole('option', { name: /^udt@/ }).click();
-        await part.getByRole('button', { name: 'Compare' }).click();
-        await part.getByRole('article', { name: 'kernel' }).waitFor();
-        await part.evaluate((element) => element.scrollIntoView());
-      },
-    },
-    {
       name: 'effects',
       path: async (tour) => `/effects/${await firstEpochOf(tour)}`,
       shown: (page) =>

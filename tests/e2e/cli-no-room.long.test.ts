@@ -7,7 +7,7 @@ import { inTillFolder } from '../support/process/budget-folder.ts';
 import { type Ended, endOf } from '../support/process/command.ts';
 
 const main = join(import.meta.dirname, '../../packages/cli/src/main.ts');
-const labs = join(import.meta.dirname, '../../labs/experiments/cli/main.ts');
+const labs = join(import.meta.dirname, '../../labs/cli/main.ts');
 const here = inTillFolder();
 const { assize, file, till } = here;
 

@@ -19,7 +19,6 @@ const COMMANDS = [
   'verify',
   'backtest',
   'simulate',
-  'compare',
   'branch',
   'diff',
   'pending',
@@ -78,8 +77,10 @@ const COMMANDS = [
 ];
 
 /** Those that open none. */
-const EXPERIMENTS = ['adjudicate', 'effects', 'memory'].map((command) => `${EXPERIMENTS_COMMAND} ${command}`);
-const STORELESS = ['version', 'policy check', 'conformance', 'compare', ...EXPERIMENTS.slice(1)];
+const EXPERIMENTS = ['adjudicate', 'compare', 'effects', 'memory'].map(
+  (command) => `${EXPERIMENTS_COMMAND} ${command}`,
+);
+const STORELESS = ['version', 'policy check', 'conformance', ...EXPERIMENTS.slice(1)];
 
 const here = inTillFolder();
 const { assize, json, refused, file, till, entries } = here;

@@ -15,10 +15,15 @@ let here: string;
 
 beforeEach(() => {
   here = mkdtempSync(join(tmpdir(), 'assize-guide-'));
-  const command = join(here, 'bin/assize');
   mkdirSync(join(here, 'bin'));
-  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'packages/cli/src/main.ts')}" "$@"\n`);
-  chmodSync(command, 0o755);
+  for (const [name, main] of [
+    ['assize', 'packages/cli/src/main.ts'],
+    ['assize-experiments', 'labs/cli/main.ts'],
+  ] as const) {
+    const command = join(here, 'bin', name);
+    writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(root, main)}" "$@"\n`);
+    chmodSync(command, 0o755);
+  }
   symlinkSync(join(root, 'verifiers'), join(here, 'verifiers'));
 });
 afterEach(() => rmSync(here, { recursive: true }));
@@ -39,7 +44,7 @@ function steps(page: string): { command: string; below: string }[] {
 }
 
 function blocks(page: string, name = 'sh'): string[] {
-  const text = readFileSync(join(root, 'docs/guide', page), 'utf8');
+  const text = readFileSync(join(root, page.includes('/') ? page : `docs/guide/${page}`), 'utf8');
   return [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)]
     .filter(([, is]) => is === name)
     .map(([, , code]) => code as string);
@@ -245,7 +250,7 @@ test('rules-file.md and rules-file-use.md', () => {
 
 test.each([
   ['mined-rules.md', 6],
-  ['architectures.md', 3],
+  ['labs/architectures/README.md', 3],
 ])('%s', (page, count) => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));

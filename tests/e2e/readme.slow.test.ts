@@ -69,7 +69,7 @@ test('the commands of the workspaces run', () => {
   expect(commands.length).toBe(5);
   const programs: Record<string, string> = {
     assize: 'packages/cli/src/main.ts',
-    'assize-experiments': 'labs/experiments/cli/main.ts',
+    'assize-experiments': 'labs/cli/main.ts',
   };
   for (const [name = '', rest = ''] of commands) {
     // The data of a benchmark is not in the repository: the help shows that the command and its

@@ -4,7 +4,6 @@
  */
 
 import { expect, test } from 'vitest';
-import { compareArchitectures } from '#architectures';
 import { disclosure } from '#domains/disclosure';
 import { gateway } from '#domains/gateway';
 import { incident } from '#domains/incident';
@@ -17,6 +16,7 @@ import { halfAYear } from '../../examples/domains/moderation/testing/half-a-year
 import { retail } from '../../examples/domains/retail/index.ts';
 import { smallWorld as smallShop } from '../../examples/domains/retail/testing/small-world.ts';
 import { verification } from '../../examples/domains/verification/index.ts';
+import { compareArchitectures } from '../../labs/architectures/index.ts';
 import { smallPortfolio } from '../support/domains/disclosure/small-portfolio.ts';
 import { busyGateway } from '../support/domains/gateway/busy-gateway.ts';
 import { approvedIncident } from '../support/domains/incident/approved-incident.ts';

@@ -288,7 +288,7 @@ describe('a cell that differs from its expected value', () => {
       return true;
     });
     const { run } = await import('@assize/cli/internal/program.ts');
-    const { EXPERIMENTS: COMMAND_LINE } = await import('../cli/program.ts');
+    const { EXPERIMENTS: COMMAND_LINE } = await import('../../cli/program.ts');
     const code = await run(['memory', ...args], COMMAND_LINE);
     return { code, out };
   }

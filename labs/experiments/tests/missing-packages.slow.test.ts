@@ -19,7 +19,7 @@ function run(...args: readonly string[]): {
   readonly out: string;
   readonly err: string;
 } {
-  const given = [join(folder, 'labs/experiments/cli/main.ts'), ...args];
+  const given = [join(folder, 'labs/cli/main.ts'), ...args];
   const env = { ...process.env, NO_COLOR: '1' };
   const { status, stdout, stderr } = spawnSync(process.execPath, given, { cwd: folder, env, encoding: 'utf8' });
   return { status, out: stdout, err: stderr };

@@ -41,6 +41,7 @@ const READABLE: readonly string[] = [
   ...['packages', 'node_modules'].map((folder) => join(root, folder, '*')),
   join(root, 'package.json'),
   join(root, 'labs/package.json'),
+  join(root, 'labs/architectures/draw/*'),
   join(workbench, '*'),
 ];
 

@@ -9,7 +9,7 @@ import { afterAll, expect, test } from 'vitest';
 import { blockOf, blocksOf } from '../../../tests/support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const main = join(root, 'labs/experiments/cli/main.ts');
+const main = join(root, 'labs/cli/main.ts');
 const PAGES = ['ontology', 'derive', 'scaffold', 'build', 'compare', 'draft-module'].map(
   (page) => `labs/ontology/docs/${page}.md`,
 );

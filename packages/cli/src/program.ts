@@ -39,7 +39,6 @@ const COMMANDS: CommandLine['commands'] = {
   verify: async () => (await import('./commands/verify.ts')).verify,
   backtest: async () => (await import('./commands/backtest.ts')).backtest,
   simulate: async () => (await import('./commands/simulate.ts')).simulateCommand,
-  compare: async () => (await import('./commands/compare.ts')).compare,
   mine: async () => (await import('./commands/mine.ts')).mine,
   branch: async () => (await import('./commands/branch.ts')).branch,
   upgrade: async () => (await import('./commands/upgrade.ts')).upgrade,

@@ -39,8 +39,6 @@ export interface Service {
   readonly verifiers: BundleVerifiers;
   /** A bundle or a report reads much of the ledger, so they are made one after the other. */
   readonly bundles: OneAtATime;
-  /** A comparison is work for the processor, so they are made one after the other. */
-  readonly comparisons: OneAtATime;
   readonly metrics: Metrics;
   readonly simulations: Simulations;
   /** The records of the watchdog, and the watch for domain code besides the runtime's. */

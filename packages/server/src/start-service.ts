@@ -138,7 +138,6 @@ async function watchedService(
     ),
     verifiers: options.verifiers ?? {},
     bundles: new OneAtATime(),
-    comparisons: new OneAtATime(),
     simulations: new Simulations({
       config,
       store,

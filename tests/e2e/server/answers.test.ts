@@ -278,12 +278,6 @@ test('each operation answers in the form of its schema', async () => {
   const simulated = await ok('simulations.run', { path: MAIN, body: { simulation, samples: 2 } });
   expect(simulated.variants).toMatchObject([{ name: 'one payment', outcomes: { done: 2 }, medians: { turns: 2 } }]);
 
-  const compared = await ok('comparisons.run', { body: { domain: 'budget', schedules: 8 } });
-  expect(compared.architectures).toMatchObject([
-    { architecture: 'microservices', schedules: 8 },
-    { architecture: 'kernel', schedules: 8, broken_schedules: 0 },
-  ]);
-
   const revoked = await ok('writs.revoke', { path: { ...MAIN, writ: 'agent:scout' }, body: { reason: 'left' } });
   expect(revoked.revocations).toMatchObject([{ ruling: { ruling: 'committed' } }]);
   expect(await ok('proposals.create', pay('a', 1, 'k9'))).toMatchObject({ ruling: 'rejected' });

@@ -20,7 +20,6 @@ import { start } from '../../support/server/serving.ts';
 const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
   AgentError: ['bad_agents', 'bad_turn', 'decision_ended', 'nondeterministic_agent', 'too_many_questions'],
   AiSdkError: ['answered_before', 'bad_call', 'no_gated_tool', 'no_run', 'not_data', 'own_approval'],
-  ArchitectureError: ['agent_failed', 'architecture_failed'],
   CanonError: ['not_canonical', 'unreadable', 'unstable'],
   CellsError: ['bad_cells_file', 'move_refused', 'no_such_cell'],
   CedarError: ['bad_schema', 'missing_peer'],

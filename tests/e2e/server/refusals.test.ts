@@ -214,7 +214,6 @@ const SMALLEST: Readonly<Record<string, unknown>> = {
   'incidents.blast': { writ: '9'.repeat(64) },
   'incidents.propose': { writ: '9'.repeat(64), because: 'it leaked' },
   'simulations.run': { simulation: 'none' },
-  'comparisons.run': { domain: 'none' },
   'trajectories.halt': { reason: 'stop' },
   'trajectories.resume': { reason: 'go on' },
   'trajectories.upgrade': { reason: 'newer' },

@@ -1,6 +1,6 @@
-import * as architectures from '#architectures';
 import { budget } from '#domains/budget';
 import { MemoryStore } from '#stores';
+import * as architectures from '../../../labs/architectures/index.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, PORT, takes } from './table.ts';
 

@@ -11,6 +11,7 @@ const root = join(import.meta.dirname, '../../..');
  * program, and neither is test support.
  */
 const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
+  architectures: entries('labs', labs.exports).filter((file) => file.endsWith('/architectures/index.ts')),
   audit: ['#blast', '#bundle', '#checkpoints', '#replay'],
   domains: entries('examples', domains.exports),
   ontology: entries('labs', labs.exports).filter((file) => file.includes('/ontology/')),

@@ -3,7 +3,7 @@
  * loaded once.
  */
 import { Writable } from 'node:stream';
-import { EXPERIMENTS } from '../../../labs/experiments/cli/program.ts';
+import { EXPERIMENTS } from '../../../labs/cli/program.ts';
 import { run } from '../../../packages/cli/src/program.ts';
 import { type CommandLine, type Ended, EXPERIMENTS_COMMAND } from './command.ts';
 

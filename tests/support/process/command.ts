@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isFirstRun } from './first-runs.ts';
 
 const main = join(import.meta.dirname, '../../../packages/cli/src/main.ts');
-const experimentsMain = join(import.meta.dirname, '../../../labs/experiments/cli/main.ts');
+const experimentsMain = join(import.meta.dirname, '../../../labs/cli/main.ts');
 /** The first argument of a line that is for the command of the experiments. */
 export const EXPERIMENTS_COMMAND = 'assize-experiments';
 const resident = join(import.meta.dirname, 'child-process.ts');

@@ -5,7 +5,6 @@ import { useLocation, useParams, useSearchParams } from 'wouter';
 import { type TrajectoryInfo, useAllTrajectories } from '../../api/trajectories-query.ts';
 import { decoded } from '../../parts/addresses.ts';
 import { Empty, Failed, Loading } from '../../parts/states.tsx';
-import { Architectures } from './architectures.tsx';
 import { BacktestForm } from './backtest-form.tsx';
 import { BacktestResult } from './backtest-result.tsx';
 import type { BacktestBody } from './choices.ts';
@@ -97,7 +96,6 @@ export default function WhatIfPage() {
         {trajectory !== undefined && !isSimulation && (
           <MinedRules key={trajectory.trajectory_id} trajectory={trajectory.trajectory_id} />
         )}
-        {trajectories.data !== undefined && !isSimulation && <Architectures domain={trajectory?.domain.hash} />}
       </section>
     </div>
   );

@@ -4,7 +4,6 @@ import { branches } from './branches.ts';
 import { bundles } from './bundles.ts';
 import { calls } from './calls.ts';
 import { chat } from './chat.ts';
-import { comparisons } from './comparisons.ts';
 import { control } from './control.ts';
 import { domains } from './domains.ts';
 import { effects } from './effects.ts';
@@ -52,7 +51,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...control,
   ...mining,
   ...simulations,
-  ...comparisons,
   ...notices,
   ...runs,
   ...principals,

@@ -1,7 +1,7 @@
+import type { ChatAnswer } from '@assize/agents/internal/models';
 import { isInstance, isRecord } from 'assize/internal/base';
 import { CanonError, parseStrict } from 'assize/internal/canon';
 import { onlyObject } from 'assize/internal/oracle';
-import type { ChatAnswer } from '#models';
 import type { Verdict } from '../parts.ts';
 
 /** The longest reason of a judge that is kept. */

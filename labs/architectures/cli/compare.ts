@@ -1,20 +1,15 @@
-import {
-  COMPARE_LIMITS,
-  type ComparedAgent,
-  type CompareOptions,
-  compareArchitectures,
-} from '@assize/agents/internal/architectures';
+import { CliError, EXIT } from '@assize/cli/internal/errors.ts';
+import { readJson } from '@assize/cli/internal/files/input-file.ts';
+import { between, configOption, count, upTo, withoutStore } from '@assize/cli/internal/files/options.ts';
+import { listedAgents, loadAgentsFile } from '@assize/cli/internal/store/agents.ts';
+import { domainsNamed } from '@assize/cli/internal/store/domains.ts';
+import { recordingTo } from '@assize/cli/internal/store/record-file.ts';
+import { inSession, type Session, type StorelessOptions } from '@assize/cli/internal/store/session.ts';
 import type { Domain } from 'assize/internal/kernel';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { readJson } from '../files/input-file.ts';
-import { between, configOption, count, upTo, withoutStore } from '../files/options.ts';
-import { printComparison } from '../render/comparison-text.ts';
-import { listedAgents, loadAgentsFile } from '../store/agents.ts';
-import { type ArchitectureOptions, architecturesOf, requireJudgeOptions } from '../store/architectures.ts';
-import { domainsNamed } from '../store/domains.ts';
-import { recordingTo } from '../store/record-file.ts';
-import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
+import { COMPARE_LIMITS, type ComparedAgent, type CompareOptions, compareArchitectures } from '../index.ts';
+import { type ArchitectureOptions, architecturesOf, requireJudgeOptions } from './architectures-of.ts';
+import { printComparison } from './comparison-text.ts';
 
 interface Options extends StorelessOptions, ArchitectureOptions {
   readonly agents?: string;
@@ -56,9 +51,9 @@ export function compare(program: Command): void {
     .addHelpText(
       'after',
       '\nExamples:\n' +
-        '  assize compare budget\n' +
-        '  assize compare budget --judge openai:llama3@http://127.0.0.1:11434/v1 --schedules 40 --record judge.db\n' +
-        '  assize compare desk.ts --agents agents.ts --json\n\n' +
+        '  assize-experiments compare budget\n' +
+        '  assize-experiments compare budget --judge openai:llama3@http://127.0.0.1:11434/v1 --schedules 40 --record judge.db\n' +
+        '  assize-experiments compare desk.ts --agents agents.ts --json\n\n' +
         'Nothing is written except the record, and no tool is called.\n' +
         'Negative: a state that the kernel committed breaks a rule.',
     )

@@ -1,7 +1,7 @@
+import { type Domain, defineDomain, pass, reject } from 'assize/internal/kernel';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { type Domain, defineDomain, pass, reject } from '#kernel';
-import type { ComparedAgent } from '../../../packages/agents/src/architectures/agents.ts';
+import type { ComparedAgent } from '../agents.ts';
 
 // Small domains and agents made of data, which a naive interpreter can run as well.
 

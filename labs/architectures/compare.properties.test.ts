@@ -3,17 +3,7 @@ import { budget } from 'assize/internal/domains/budget';
 import { udt } from 'assize/internal/domains/udt';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { naiveShortest } from '../../../../tests/support/architectures/naive-search.ts';
-import {
-  type CapSpec,
-  capSpecs,
-  comparedAgent,
-  KEYS,
-  type SmallAgent,
-  smallAgents,
-  smallDomain,
-} from '../../../../tests/support/architectures/small-domain.ts';
-import { cases, hasUsualCases } from '../../../../tests/support/cases.ts';
+import { cases, hasUsualCases } from '../../tests/support/cases.ts';
 import { CaseDrawer } from './cases/cases.ts';
 import { startingStates } from './cases/starting-states.ts';
 import { compareArchitectures } from './compare.ts';
@@ -23,6 +13,16 @@ import { kernel } from './kernel.ts';
 import { microservices } from './microservices.ts';
 import type { ArchitectureFigures } from './report.ts';
 import { runSchedule } from './run-schedule.ts';
+import { naiveShortest } from './testing/naive-search.ts';
+import {
+  type CapSpec,
+  capSpecs,
+  comparedAgent,
+  KEYS,
+  type SmallAgent,
+  smallAgents,
+  smallDomain,
+} from './testing/small-domain.ts';
 
 const AT = '2026-06-01T12:00:00.000000Z';
 const plan = fc.oneof(

@@ -1,13 +1,8 @@
-import type {
-  ArchitectureComparison,
-  ArchitectureFigures,
-  ComparedStep,
-  Violation,
-} from '@assize/agents/internal/architectures';
+import type { Output } from '@assize/cli/internal/terminal/output.ts';
+import { bold, dim, line, type Printable, red, type Value, yellow } from '@assize/cli/internal/terminal/printable.ts';
+import { shortJson } from '@assize/cli/internal/terminal/short-json.ts';
 import { counted } from 'assize/internal/views';
-import type { Output } from '../terminal/output.ts';
-import { bold, dim, line, type Printable, red, type Value, yellow } from '../terminal/printable.ts';
-import { shortJson } from '../terminal/short-json.ts';
+import type { ArchitectureComparison, ArchitectureFigures, ComparedStep, Violation } from '../index.ts';
 
 /** A comparison as text: a row for each architecture, a schedule for each broken rule. */
 export function printComparison(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { rawInterleavings } from '../../../../tests/support/architectures/naive-search.ts';
 import { Choices } from './draw/index.ts';
 import { allSchedules, type Schedule, schedulesOf, someSchedules, stepsOf, withoutTurn } from './schedule.ts';
+import { rawInterleavings } from './testing/naive-search.ts';
 
 const SIZES: [agents: number, turns: number][] = [
   [1, 1],

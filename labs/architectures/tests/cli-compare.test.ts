@@ -1,20 +1,20 @@
-/** `assize compare`: its table, its schedules, a judge with its record, and the files of a user. */
+/** `compare`: its table, its schedules, a judge with its record, and the files of a user. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { completion, StubProvider } from '../support/models/stub-provider.ts';
-import { runCommand } from '../support/process/command.ts';
+import { completion, StubProvider } from '../../../tests/support/models/stub-provider.ts';
+import { runCommand } from '../../../tests/support/process/command.ts';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 let folder: string;
-const compare = (...args: string[]) => runCommand(folder, undefined, 'compare', ...args);
+const compare = (...args: string[]) => runCommand(folder, undefined, 'assize-experiments', 'compare', ...args);
 
 const AGENTS = `export const agents = ['A', 'B'].map((agent, i) => ({
   name: agent,
   role: { name: 'spender', params: { agent } },
   decide: ({ spent = {} }) => spent[agent] === undefined ? { action: 'spend', args: { amount: [45_000, 60_000][i] } } : 'done',
 }));\n`;
-const ARCHITECTURES = `import { architecture } from '@assize/agents/unstable/architectures';
+const ARCHITECTURES = `import { architecture } from '../labs/architectures/index.ts';
 export const architectures = [architecture({ name: 'a \\u001b[31mcoin', adjudicator: () => ({ verdict: 'reject', reason: 'tails' }) })];\n`;
 /** Its rule is impure: it lets the kernel commit what it refuses elsewhere. */
 const IMPURE = `import { defineDomain, pass, reject } from 'assize';

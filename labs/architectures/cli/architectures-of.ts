@@ -1,9 +1,9 @@
-import { type Architecture, judged, kernel, microservices } from '@assize/agents/internal/architectures';
+import { CliError } from '@assize/cli/internal/errors.ts';
+import { readText } from '@assize/cli/internal/files/input-file.ts';
+import { importModule, lookedAt } from '@assize/cli/internal/files/module-file.ts';
+import { chatModelOf, modelIdOf } from '@assize/cli/internal/store/chat-model.ts';
 import type { Store } from 'assize/internal/stores';
-import { CliError } from '../errors.ts';
-import { readText } from '../files/input-file.ts';
-import { importModule, lookedAt } from '../files/module-file.ts';
-import { chatModelOf, modelIdOf } from './chat-model.ts';
+import { type Architecture, judged, kernel, microservices } from '../index.ts';
 
 /** The options of the command line for architectures. */
 export interface ArchitectureOptions {

@@ -1,10 +1,10 @@
+import { type ChatAnswer, type ChatModel, type ChatRequest, ModelError } from '@assize/agents/internal/models';
 import { type BudgetState, budget } from 'assize/internal/domains/budget';
 import { defineDomain, pass } from 'assize/internal/kernel';
 import type { DomainWatch } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type ChatAnswer, type ChatModel, type ChatRequest, ModelError } from '#models';
 import type { ComparedAgent } from './agents.ts';
 import { compareArchitectures } from './compare.ts';
 import { judged } from './judge/judged.ts';
