@@ -11,7 +11,11 @@ import { blocksOf } from '../support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 const main = join(root, 'packages/cli/src/main.ts');
-const pages = readdirSync(join(root, 'docs/guide')).filter((name) => /^tools(?:-[a-z-]+)?\.md$/.test(name));
+const BROWSER = 'labs/browser/README.md';
+const pages = [
+  ...readdirSync(join(root, 'docs/guide')).filter((name) => /^tools(?:-[a-z-]+)?\.md$/.test(name)),
+  BROWSER,
+];
 let folder: string;
 
 /** Each page has a folder of its name, so one page can import a file of another page. */
@@ -58,7 +62,7 @@ function type(page: string, code: string): string {
     .join('');
 }
 
-const needsBrowser = (page: string): boolean => page === 'tools-browser.md';
+const needsBrowser = (page: string): boolean => page === BROWSER;
 
 describe.each(pages)('%s', (page) => {
   const blocks = blocksOf(page);

@@ -25,8 +25,8 @@ export const LONGEST: readonly string[] = [
   'tests/crash/serve-kill.slow.test.ts',
   'tests/e2e/tools-guide.long.test.ts',
   'tests/console/screenshots.long.test.ts',
-  'packages/tools/src/browser/submit-tool.long.test.ts',
-  'packages/tools/src/browser/browser-tools.long.test.ts',
+  'labs/browser/submit-tool.long.test.ts',
+  'labs/browser/browser-tools.long.test.ts',
   'packages/assize/src/runtime/transactions/limits/answer-size.test.ts',
 ];
 

@@ -75,8 +75,8 @@ export const MAY_SKIP: readonly MaySkip[] = [
     why: 'there is no Chromium',
     holds: () => (process.env['CHROMIUM_PATH'] ?? chromiumPath()) === undefined,
     files: [
-      'packages/tools/src/browser/browser-tools.long.test.ts',
-      'packages/tools/src/browser/submit-tool.long.test.ts',
+      'labs/browser/browser-tools.long.test.ts',
+      'labs/browser/submit-tool.long.test.ts',
       'tests/console/audit.long.test.ts',
       'tests/console/effects.long.test.ts',
       'tests/console/inbox.long.test.ts',
@@ -89,7 +89,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     why: 'there is no Chromium where the guide looks for it',
     holds: () => chromiumPath() === undefined,
     files: ['tests/e2e/tools-guide.long.test.ts'],
-    named: /^tools-browser\.md prints/,
+    named: /^labs\/browser\/README\.md prints/,
   },
   {
     why: 'other memories are not installed (npm ci --prefix peers)',

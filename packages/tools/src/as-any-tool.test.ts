@@ -8,7 +8,6 @@ import { errorOf } from '../../../tests/support/process/errors.ts';
 import { HttpSink } from '../../../tests/support/tools/http-sink.ts';
 import { attended } from '../../../tests/support/tools/ledger-with-effects.ts';
 import { MailSink } from '../../../tests/support/tools/mail-sink.ts';
-import { type BrowserContext, browserTools, submitTool } from './browser/index.ts';
 import { declaredTool } from './declared/index.ts';
 import { httpTool } from './http/index.ts';
 import { mailTool } from './mail/index.ts';
@@ -90,10 +89,7 @@ test('a sensitive response of a mail server is in no row', async () => {
   expect([sink.delivered.length, rows.includes('@shop.example')]).toEqual([1, false]);
 });
 
-const context = (): Promise<BrowserContext> => Promise.reject(new Error('there is no browser'));
-const site = { context, allow: ['https://x.example'] };
 const shared = { name: 'x.do', input: z.strictObject({}) };
-const form = { ...shared, ...site, url: 'https://x.example', fields: () => [], button: { css: 'button' } };
 const database = { connect: () => ({}) as never };
 const MAKERS: readonly [string, (rest: object) => readonly Tool[]][] = [
   ['httpTool', (rest) => [httpTool({ ...shared, class: 'read', url: 'https://x.example', ...rest } as never)]],
@@ -103,8 +99,6 @@ const MAKERS: readonly [string, (rest: object) => readonly Tool[]][] = [
     'sqlReader',
     (rest) => [sqlReader({ ...shared, database, reads: ['x:y'], statement: () => ({}), ...rest } as never)],
   ],
-  ['submitTool', (rest) => [submitTool({ ...form, ...rest } as never)]],
-  ['browserTools', (rest) => browserTools({ ...site, ...rest } as never)],
   [
     'declaredTool',
     (rest) => [declaredTool({ ...shared, class: 'read', execute: { call: 'f' }, ...rest } as never, { f: () => null })],
@@ -123,13 +117,9 @@ test.each(MAKERS)('%s passes on options of every class, and refuses an unknown o
     });
 });
 
-test.each([
-  ['httpTool', httpTool as (options: any) => Tool],
-  ['submitTool', submitTool as (options: any) => Tool],
-])('%s passes on the mitigation of a compensation’s residue', (_, make) => {
+test('httpTool passes on the mitigation of a compensation’s residue', () => {
   const mitigate = () => null;
-  const compensate = { url: 'https://x.example/', button: { css: 'b' } };
-  const { button, ...request } = compensate;
-  const rest = make === httpTool ? { url: 'https://x.example/', compensate: request } : { ...form, compensate };
-  expect(make({ ...shared, ...rest, class: SORT, mitigate }).spec.mitigate).toBe(mitigate);
+  const url = 'https://x.example/';
+  const tool = httpTool({ ...shared, url, compensate: { url }, class: SORT, mitigate } as never);
+  expect(tool.spec.mitigate).toBe(mitigate);
 });

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { browserTools, submitTool } from './browser/index.ts';
 import { declaredTool } from './declared/index.ts';
 import { httpTool } from './http/index.ts';
 import { shellTool } from './shell/index.ts';
@@ -13,17 +12,8 @@ const input = z.strictObject({});
 const sort = { reversibility: 'irreversible', delivery: 'externalised', sink: 'keyed' } as const;
 const writes = ['x:y'];
 const shared = { name: 'x.send', input, writes } as const;
-const context = async () => Promise.reject(new Error('there is no browser'));
-const site = { context, allow: ['https://x.example'] };
-const button = { css: 'button' };
 
 test.each([
-  [
-    'a form',
-    (channel?: string) =>
-      submitTool({ ...shared, ...site, url: 'https://x.example', fields: () => [], button, channel } as never),
-  ],
-  ['a button', (channel?: string) => browserTools({ ...site, channel } as never).at(-1)!],
   ['a request', (channel?: string) => httpTool({ ...shared, class: sort, url: 'https://x.example', channel } as never)],
   [
     'a command',
@@ -40,7 +30,7 @@ test.each([
     (channel?: string) =>
       sqlTool({
         ...shared,
-        database: { connect: context },
+        database: { connect: async () => Promise.reject(new Error('there is no database')) },
         statements: () => [],
         delivery: 'externalised',
         channel,

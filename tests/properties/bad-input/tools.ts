@@ -196,8 +196,6 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
     { '0.context': PORT },
   ),
   webScope: takes(browser.webScope, ['https://shop.example/a']),
-  launchBrowser: exempt(
-    'starts a browser; its options are checked first, in packages/tools/src/browser/declarations.test.ts',
-  ),
+  launchBrowser: exempt('starts a browser; its options are checked first, in labs/browser/declarations.test.ts'),
   chromiumPath: exempt('no arguments'),
 };

@@ -1,5 +1,5 @@
+import { callback, invalidTool } from '@assize/tools/internal/options.ts';
 import { z } from 'zod';
-import { callback, invalidTool } from '../options.ts';
 import { Origins } from './origins.ts';
 import type { BrowserContext } from './port.ts';
 import type { Site } from './visit.ts';

@@ -1,3 +1,12 @@
+import { type UrlOf, urlMaker } from '@assize/tools/internal/http/url.ts';
+import {
+  ACTING_OPTIONS,
+  type ActingToolOptions,
+  callback,
+  pickToolOptions,
+  readOptions,
+  zodSchema,
+} from '@assize/tools/internal/options.ts';
 import { errorMessage, type Json } from 'assize/internal/base';
 import { copyJson } from 'assize/internal/canon';
 import {
@@ -10,15 +19,6 @@ import {
   type ToolSpec,
 } from 'assize/internal/effects';
 import { z } from 'zod';
-import { type UrlOf, urlMaker } from '../http/url.ts';
-import {
-  ACTING_OPTIONS,
-  type ActingToolOptions,
-  callback,
-  pickToolOptions,
-  readOptions,
-  zodSchema,
-} from '../options.ts';
 import { webScope } from './origins.ts';
 import { type PageSeen, seenOn } from './seen.ts';
 import { SITE, type SiteOptions, siteOf } from './site.ts';

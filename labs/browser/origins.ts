@@ -1,6 +1,6 @@
+import { apiScope } from '@assize/tools/internal/http/url.ts';
+import { invalidTool } from '@assize/tools/internal/options.ts';
 import { EffectError } from 'assize/internal/effects';
-import { apiScope } from '../http/url.ts';
-import { invalidTool } from '../options.ts';
 
 /** The allowed origins of a browser: `https://shop.example`, `http://127.0.0.1:8080`. */
 export class Origins {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../../../tests/support/cases.ts';
+import { cases } from '../../tests/support/cases.ts';
 import { Gate, Gates } from './gate.ts';
 import { Origins } from './origins.ts';
 import type { BrowserContext, BrowserPage, BrowserRoute } from './port.ts';

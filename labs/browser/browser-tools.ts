@@ -1,3 +1,4 @@
+import { readOptions } from '@assize/tools/internal/options.ts';
 import { isInstance, type Json } from 'assize/internal/base';
 import { copyJson } from 'assize/internal/canon';
 import {
@@ -9,7 +10,6 @@ import {
   type Tool,
 } from 'assize/internal/effects';
 import { z } from 'zod';
-import { readOptions } from '../options.ts';
 import { webScope } from './origins.ts';
 import { outlined, seenOn } from './seen.ts';
 import { SITE, type SiteOptions, siteOf } from './site.ts';

@@ -5,16 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import {
-  answerWith,
-  leadTo,
-  type Pages,
-  SmallSite,
-  script,
-} from '../../../../tests/support/tools/browser/small-site.ts';
-import { WebShop } from '../../../../tests/support/tools/browser/web-shop.ts';
-import { chromiumHere, withChromium } from '../../../../tests/support/tools/browser/with-chromium.ts';
-import { transact } from '../../../../tests/support/tools/tool-stage.ts';
+import { answerWith, leadTo, type Pages, SmallSite, script } from '../../tests/support/tools/browser/small-site.ts';
+import { WebShop } from '../../tests/support/tools/browser/web-shop.ts';
+import { chromiumHere, withChromium } from '../../tests/support/tools/browser/with-chromium.ts';
+import { transact } from '../../tests/support/tools/tool-stage.ts';
 import { type BrowserToolsOptions, browserTools, launchBrowser, submitTool } from './index.ts';
 
 const open: AsyncDisposable[] = [];
@@ -92,7 +86,12 @@ withChromium('a browser', (browser) => {
   });
 
   test.each([
-    ['fill', { fields: ['#i', '#j'].map((css) => ({ field: { css }, value: 'x' })) }],
+    [
+      'fill',
+      {
+        fields: ['#i', '#j'].map((css) => ({ field: { css }, value: 'x' })),
+      },
+    ],
     ['submit', { fields: [{ field: { css: '#i' }, value: 'x' }], button: { css: 'button' } }],
     ['read', { clicks: [{ css: 'button' }], of: { css: 'p' } }],
     ['goto', { clicks: [{ css: 'button' }] }],
@@ -272,7 +271,10 @@ withChromium('a browser', (browser) => {
     shop.elsewhere = other.origin;
     const { answer } = await looked(shop, 'browser.goto', { url: `${shop.origin}/loads` });
     expect(answer.text).toContain('here');
-    const clicked = await looked(shop, 'browser.goto', { url: shop.origin, clicks: [{ css: '#away' }] });
+    const clicked = await looked(shop, 'browser.goto', {
+      url: shop.origin,
+      clicks: [{ css: '#away' }],
+    });
     expect(clicked.error ?? clicked.answer).toBeDefined();
     expect(other.requests).toEqual([]);
   });
@@ -301,7 +303,10 @@ withChromium('a browser', (browser) => {
 
   test('nothing is left open', async () => {
     const shop = await shopOf();
-    await looked(shop, 'browser.goto', { url: `${shop.origin}/popup`, clicks: [{ css: '#open' }] });
+    await looked(shop, 'browser.goto', {
+      url: `${shop.origin}/popup`,
+      clicks: [{ css: '#open' }],
+    });
     await looked(shop, 'browser.goto', { url: `${shop.origin}/missing` });
     await looked(shop, 'browser.goto', { url: `${shop.origin}/away` });
     // A page that a page has opened may come after it was left.

@@ -1,8 +1,8 @@
 import type { BrowserContext as Driven } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { errorOf } from '../../../../tests/support/process/errors.ts';
-import { transact } from '../../../../tests/support/tools/tool-stage.ts';
+import { errorOf } from '../../tests/support/process/errors.ts';
+import { transact } from '../../tests/support/tools/tool-stage.ts';
 import { type BrowserContext, browserTools, launchBrowser, submitTool, webScope } from './index.ts';
 
 // Tests without a browser.

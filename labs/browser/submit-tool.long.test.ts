@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { SmallSite } from '../../../../tests/support/tools/browser/small-site.ts';
-import { type OrderFault, WebShop } from '../../../../tests/support/tools/browser/web-shop.ts';
-import { withChromium } from '../../../../tests/support/tools/browser/with-chromium.ts';
-import { crashedEverywhere, transact } from '../../../../tests/support/tools/tool-stage.ts';
+import { SmallSite } from '../../tests/support/tools/browser/small-site.ts';
+import { type OrderFault, WebShop } from '../../tests/support/tools/browser/web-shop.ts';
+import { withChromium } from '../../tests/support/tools/browser/with-chromium.ts';
+import { crashedEverywhere, transact } from '../../tests/support/tools/tool-stage.ts';
 import { type SubmitToolOptions, submitTool } from './index.ts';
 
 const open: WebShop[] = [];
