@@ -14,14 +14,14 @@ const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>>
   assize: [86.1, 572],
   '@assize/postgres': [7.9, 40],
   '@assize/cli': [26, 198],
-  '@assize/server': [18.2, 141],
+  '@assize/server': [18.1, 140],
   '@assize/testing': [12, 118],
   '@assize/gate': [13, 102],
-  '@assize/agents': [12.5, 90],
-  '@assize/tools': [10.2, 72],
+  '@assize/agents': [10.3, 73.5],
+  '@assize/tools': [8.6, 61],
   '@assize/audit': [11.4, 79],
   '@assize/cells': [1.8, 12],
-  '@assize/console': [21.5, 166],
+  '@assize/console': [20.9, 162],
 };
 
 /** Of each other package, which is one adapter. */
