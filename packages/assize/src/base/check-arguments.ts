@@ -75,8 +75,6 @@ export const arg = Object.freeze({
   flag: formOf('true or false', (value) => typeof value === 'boolean'),
   code: formOf('a function', (value) => typeof value === 'function'),
   object: formOf('an object', isRecord),
-  /** A list, or any other iterable object. A string is not accepted. */
-  iterable: formOf('a list', (value) => typeof value === 'object' && value !== null && Symbol.iterator in value),
 
   /** A custom form, if no other form fits. */
   of: formOf,

@@ -1,14 +1,8 @@
-import { arg, checkArgument } from './check-arguments.ts';
-
 /**
  * The name that is most like `given`. Undefined if each differs in more than a third of its
  * characters.
- *
- * @throws ArgumentError `bad_argument`
  */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
-  checkArgument(arg.text, given, 'given');
-  checkArgument(arg.list(arg.text), names, 'names');
   const ranked = names
     .map((name) => ({ name, edits: editsBetween(given.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, edits }) => edits <= Math.ceil(Math.max(given.length, name.length) / 3))
