@@ -14,7 +14,7 @@ import {
 import { z } from 'zod';
 import { compiled } from '#schemas';
 import { invalidTool, readOptions } from '../options.ts';
-import { filledKey, keyForm, keyProblem } from './key.ts';
+import { filledKey, keyProblem, keyStart } from './key.ts';
 import { CALLS, type KeyedCall, keyConflict, keyedCalls, type Part } from './keyed-calls.ts';
 import { type Mapping, mapped, mappingProblem, requireFrom, type Sources } from './mapping.ts';
 
@@ -133,13 +133,14 @@ export function declaredTool(
   requireScopes(name, [...(reads ?? []), ...(writes ?? [])], members);
   const problem = keyProblem(key, members, { isUndone: read.compensate !== undefined });
   if (problem !== undefined) throw invalidTool(name, problem);
+  const start = keyStart(key);
   const calls: KeyedCall[] = [];
   const maker = (part: Part): Caller | undefined => {
     const target = targetOf(read, part, callables);
     if (target === undefined) return undefined;
     const contradiction = contradictionWith(part, sort, target);
     if (contradiction !== undefined) throw invalidTool(name, contradiction);
-    calls.push(...keyedCalls(part, read[part]!.call, target, [PREFIXES[part], ...keyForm(key)]));
+    calls.push(...keyedCalls(part, read[part]!.call, target, { ...start, text: PREFIXES[part] + start.text }));
     const caller = callerOf(read, part, target, members);
     return (sources, call) =>
       caller(sources, { ...call, key: PREFIXES[part] + filledKey(key, sources.input, call.key) });

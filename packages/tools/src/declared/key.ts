@@ -8,17 +8,14 @@ const PART = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
  */
 const APART = /[^A-Za-z0-9%]/;
 
-/** The form of keys: literal strings, and placeholders. */
-export type KeyForm = readonly (string | KeyPlace)[];
+/** How keys begin: with a text, and then with the key of the effect or a field of the input. */
+export interface KeyStart {
+  readonly text: string;
+  readonly next: 'effect' | 'input';
+}
 
-/**
- * A placeholder: filled by the effect's key, or by an input field that is escaped the given number
- * of times.
- */
-export type KeyPlace = { readonly of: 'effect' } | { readonly of: 'input'; readonly escaped: number };
-
-/** The form of calls that pass the key of the effect unchanged. */
-export const EFFECT_KEY: KeyForm = [{ of: 'effect' }];
+/** The start of calls that pass the key of the effect unchanged. */
+export const EFFECT_KEY: KeyStart = { text: '', next: 'effect' };
 
 /**
  * Why a key template can't be used, or undefined. Two different calls must have different keys, so
@@ -58,31 +55,34 @@ export function filledKey(template: string, input: unknown, key: string): string
   });
 }
 
-/** The form of the keys that a template produces. */
-export function keyForm(template: string): KeyForm {
-  return template.split(PART).map((part, i) => {
-    if (i % 2 === 0) return part;
-    return part === 'key' ? { of: 'effect' } : { of: 'input', escaped: 1 };
-  });
+/** The start of the keys that a valid template produces. */
+export function keyStart(template: string): KeyStart {
+  const at = template.indexOf('{');
+  return { text: template.slice(0, at), next: template.startsWith('{key}', at) ? 'effect' : 'input' };
 }
 
-/** The form of keys after a key of another form replaces the effect key. */
-export function formWithin(form: KeyForm, given: KeyForm): KeyForm {
-  return form.flatMap((part) => (typeof part !== 'string' && part.of === 'effect' ? given.map(escapedPart) : [part]));
+/** The start of keys after a key with another start replaces the effect key. */
+export function startWithin({ text, next }: KeyStart, given: KeyStart): KeyStart {
+  return next === 'effect' ? { text: text + escapedText(given.text), next: given.next } : { text, next };
 }
 
-function escapedPart(part: string | KeyPlace): string | KeyPlace {
-  if (typeof part === 'string') return escapedText(part);
-  return part.of === 'effect' ? part : { of: 'input', escaped: part.escaped + 1 };
+/** The hex digits of an `effectKey`. */
+const EFFECT_KEY_DIGITS = 64;
+
+/** Whether keys with these starts may be equal. Two effects never have the same effect key. */
+export function mayBeEqual(one: KeyStart, other: KeyStart): boolean {
+  if (one.text.length > other.text.length) return mayBeEqual(other, one);
+  if (!other.text.startsWith(one.text)) return false;
+  const rest = other.text.slice(one.text.length);
+  if (one.next === 'input') return true;
+  return rest === '' ? other.next === 'input' : /^[0-9a-f]*$/.test(rest.slice(0, EFFECT_KEY_DIGITS));
 }
 
 function escapedText(text: string): string {
   return [...new TextEncoder().encode(text)]
-    .map((byte) => (isPlain(byte) ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, '0')}`))
+    .map((byte) => {
+      const sign = String.fromCharCode(byte);
+      return /[A-Za-z0-9]/.test(sign) ? sign : `%${byte.toString(16).padStart(2, '0')}`;
+    })
     .join('');
-}
-
-/** Whether a byte stays unescaped in a filled placeholder. */
-export function isPlain(byte: number): boolean {
-  return /[A-Za-z0-9]/.test(String.fromCharCode(byte));
 }
