@@ -1,7 +1,6 @@
 import type { Json } from 'assize/internal/base';
 import type { Instant } from 'assize/internal/canon';
 import type { Domain } from 'assize/internal/kernel';
-import type { DomainWatch } from 'assize/internal/runtime';
 
 /** A proposal of an agent, in its role. */
 export interface AgentProposal {
@@ -42,8 +41,6 @@ export interface Setting {
   readonly at: Instant;
   /** Aborted when the comparison ends early. */
   readonly signal?: AbortSignal;
-  /** For code of the domain that an architecture runs itself. */
-  readonly watch?: DomainWatch;
   /** Evaluates a proposal on any state. The states stay unchanged. */
   readonly evaluate: (state: Json, proposal: AgentProposal) => Evaluation;
   /** Counts a question to a model. */

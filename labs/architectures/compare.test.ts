@@ -1,7 +1,6 @@
 import { type ChatAnswer, type ChatModel, type ChatRequest, ModelError } from '@assize/agents/internal/models';
 import { type BudgetState, budget } from 'assize/internal/domains/budget';
 import { defineDomain, pass } from 'assize/internal/kernel';
-import type { DomainWatch } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -239,41 +238,6 @@ describe('parts of an architecture', () => {
 });
 
 describe('a comparison', () => {
-  test('the watch is around all code of the domain, and names the comparison', async () => {
-    let open = 0;
-    const steps = new Map<string, Set<string>>();
-    const watch: DomainWatch = {
-      begin: ({ step, id }) => {
-        open += 1;
-        steps.set(step, (steps.get(step) ?? new Set()).add(id));
-      },
-      end: () => {
-        open -= 1;
-      },
-    };
-    const unwatched: string[] = [];
-    const note = (name: string) => {
-      if (open === 0) unwatched.push(name);
-    };
-    const options = { schedules: 40, population: 2, turns: 2 } as const;
-    const found = await compareArchitectures(noting(note), { ...options, watch });
-    expect(found.architectures).toHaveLength(2);
-    expect({ open, unwatched: [...new Set(unwatched)] }).toEqual({ open: 0, unwatched: [] });
-    expect(steps.get('comparison')?.size).toBe(1);
-    expect(steps.has('proposal')).toBe(true);
-    await compareArchitectures(noting(note), { ...options, watch, seed: 2 });
-    expect(steps.get('comparison')?.size).toBe(2);
-  });
-
-  test('a watch that refuses a run ends the comparison', async () => {
-    const refused = new Error('refused');
-    const begin = (): never => {
-      throw refused;
-    };
-    const watch = { begin, end: () => expect.unreachable() };
-    await expect(compareArchitectures(budget, { watch })).rejects.toBe(refused);
-  });
-
   test('is JSON, and the same for the same seed alone', async () => {
     const options = { schedules: 60, seed: 7 };
     const one = await compareArchitectures(budget, options);
@@ -354,7 +318,7 @@ function raise(): never {
 }
 
 /** A domain that says when its action and its rule run. */
-function noting(note: (name: string) => void) {
+function _noting(note: (name: string) => void) {
   return defineDomain({
     name: 'noting',
     version: '1',

@@ -1,7 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { contentHash } from 'assize/internal/canon';
 import type { Domain } from 'assize/internal/kernel';
-import { type DomainRun, watched } from 'assize/internal/runtime';
 import type { Setting } from './architecture.ts';
 import { isDrawable } from './cases/places.ts';
 import { type CasePlan, generatedCases, givenCases, noProposals, type PlannedCase } from './cases/plan-cases.ts';
@@ -43,7 +41,7 @@ class Comparison {
   constructor(domain: Domain, options: CheckedOptions) {
     this.#domain = domain;
     this.#options = options;
-    this.#evaluator = new Evaluator(domain, options.at, watchedBy(domain, options));
+    this.#evaluator = new Evaluator(domain, options.at);
     // Two seeds that differ only in their last bit are one seed of `Choices`.
     this.#choices = new Choices(2 * options.seed);
   }
@@ -98,12 +96,11 @@ class Comparison {
   }
 
   #setting({ onQuestion }: FigureCounter): Omit<Setting, 'start'> {
-    const { at, signal, watch } = this.#options;
+    const { at, signal } = this.#options;
     return {
       ...{ domain: this.#domain, at, onQuestion },
       evaluate: (state, proposal) => this.#evaluator.evaluate(state, proposal),
       ...(signal !== undefined && { signal }),
-      ...(watch !== undefined && { watch }),
     };
   }
 
@@ -112,14 +109,6 @@ class Comparison {
     await nextTurn();
     this.#options.signal?.throwIfAborted();
   }
-}
-
-/** Runs code of the domain under the watch. The same domain and numbers are the same run to it. */
-function watchedBy(domain: Domain, options: CheckedOptions): <T>(code: () => T) => T {
-  const { watch, seed, schedules, population, turns } = options;
-  const id = contentHash({ seed, schedules, population, turns });
-  const run: DomainRun = { step: 'comparison', trajectoryId: domain.name, domain: domain.hash, id };
-  return (code) => watched(watch, () => run, code);
 }
 
 function countOf(cases: readonly PlannedCase[]): number {

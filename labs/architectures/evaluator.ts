@@ -33,22 +33,19 @@ interface Known {
 export class Evaluator {
   readonly domain: Domain;
   readonly #at: Instant;
-  readonly #watched: <T>(code: () => T) => T;
   readonly #byText: LruCache<Known> = new LruCache(STATES_MAX);
   readonly #byState: WeakMap<object, Known> = new WeakMap();
 
-  /** `watched` runs code of the domain, and returns its value. */
-  constructor(domain: Domain, at: Instant, watched: <T>(code: () => T) => T = (code) => code()) {
+  constructor(domain: Domain, at: Instant) {
     this.domain = domain;
     this.#at = at;
-    this.#watched = watched;
   }
 
   /** The candidate of a proposal with its broken rules, or the refusal. The state stays. */
   evaluate(state: Json, { action, role, args }: Intent): Evaluation {
     const { world, evaluations } = this.#known(state);
     const key = textOf([action, role as unknown as Json, args]);
-    const evaluation = evaluations.get(key) ?? this.#watched(() => this.#evaluated(world, { action, role, args }));
+    const evaluation = evaluations.get(key) ?? this.#evaluated(world, { action, role, args });
     evaluations.set(key, evaluation);
     return evaluation;
   }
@@ -62,14 +59,13 @@ export class Evaluator {
   /** The rules that do not pass on a state. */
   failing(state: Json): readonly BrokenRule[] {
     const known = this.#known(state);
-    known.failing ??= this.#watched(() => this.#brokenIn(known.world.state as Json));
+    known.failing ??= this.#brokenIn(known.world.state as Json);
     return known.failing;
   }
 
   /** The slice of a state that a role sees. */
   slice(state: Json, { name, params }: Intent['role']): unknown {
-    const { world } = this.#known(state);
-    return this.#watched(() => world.slice(name, params));
+    return this.#known(state).world.slice(name, params);
   }
 
   /** The canonical text of a state. */
@@ -83,7 +79,7 @@ export class Evaluator {
     const text = textOf(state);
     const known = this.#byText.get(text, () => ({
       text,
-      world: this.#watched(() => new World(this.domain, copyJson(state, WORLD_LIMITS) as never)),
+      world: new World(this.domain, copyJson(state, WORLD_LIMITS) as never),
       evaluations: new Map(),
     }));
     this.#byState.set(state as object, known);

@@ -27,7 +27,7 @@ class KernelExecution implements Execution {
     this.#writ = writ;
   }
 
-  static async begin({ domain, start, at, watch }: Setting): Promise<KernelExecution> {
+  static async begin({ domain, start, at }: Setting): Promise<KernelExecution> {
     const keys = generateKeys();
     const grant = {
       actions: ['**'],
@@ -45,7 +45,7 @@ class KernelExecution implements Execution {
       ...{
         approvals: { timeoutMs: 'never' },
         maxClockAheadMs: 'unlimited',
-        ports: { clock: fixedClock(at), ...(watch && { watch }) },
+        ports: { clock: fixedClock(at) },
       },
     });
     const trajectory = await assize.create(domain, { trajectoryId: 'compared', initial: start, writs: [writ] });

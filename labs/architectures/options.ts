@@ -1,7 +1,6 @@
 import { ArgumentError, arg, checkArgument } from 'assize/internal/base';
 import { type Instant, readInstant, type Time } from 'assize/internal/canon';
 import { type Domain, requireOwnDomain } from 'assize/internal/kernel';
-import type { DomainWatch } from 'assize/internal/runtime';
 import { AGENT_FORM, type ComparedAgent, requireAgents } from './agents.ts';
 import type { Architecture } from './architecture.ts';
 import { kernel } from './kernel.ts';
@@ -26,8 +25,6 @@ export interface CompareOptions {
   readonly at?: Time;
   /** Ends the comparison with the reason of the signal. */
   readonly signal?: AbortSignal;
-  /** Learns when code of the domain begins and ends. If it throws, the comparison ends. */
-  readonly watch?: DomainWatch;
   /** Called after each schedule, with the schedules of all architectures. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -53,7 +50,6 @@ const OPTIONS = arg.options<CompareOptions>({
   states: arg.optional(arg.list(arg.any)),
   at: arg.optional(arg.of('a time', (given) => readInstant(given) !== undefined)),
   signal: arg.optional(arg.object),
-  watch: arg.optional(arg.members({ begin: arg.code, end: arg.code })),
   onProgress: arg.optional(arg.code),
 });
 

@@ -44,7 +44,7 @@ const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: strin
   {
     where: /^packages\//,
     // The work of these calls no store, or handles its own failure.
-    not: /\/(recurring|follow|engines|shared-coordinator|root-watch|log-tail|stuck-index|watchdog|event-stream|await-decision|http-server|stdio-end|http-end)\.ts$/,
+    not: /\/(recurring|follow|engines|shared-coordinator|root-watch|log-tail|watchdog|watchdog-worker|event-stream|await-decision|http-server|stdio-end|http-end)\.ts$/,
     what: /\bsetInterval\(/,
     instead: 'a Recurring (server/recurring.ts) handles the failure of its work',
   },

@@ -1,7 +1,6 @@
 /** The audit of the console, in a real Chromium. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { canonicalize } from '#canon';
 import { MemoryStore } from '#stores';
 import { bodyOf, endedKey, FAILED_KIND } from '../../packages/server/src/notices/queue/delivery-rows.ts';
 import { receiversOf } from '../../packages/server/src/notices/receivers.ts';
@@ -133,7 +132,7 @@ withConsole(({ serve, open }) => {
     expect(lines.length).toBeGreaterThan(4);
   });
 
-  test('an administrator retries failed notices and stuck runs', async () => {
+  test('an administrator retries failed notices', async () => {
     await using sink = await NoticeSink.open();
     const webhook = { url: sink.url, secret: 'a-secret-of-24-characters', allowPrivate: true, channels: ['nobody'] };
     const server = await serve({ config: { notices: { webhooks: [webhook] } } });
@@ -145,21 +144,14 @@ withConsole(({ serve, open }) => {
     const key = endedKey(at, (await server.store.logIndex(entry)) as number, receiver);
     const error = { code: 'receiver_refused', detail: 'The webhook answered with the status 500.' };
     const notice = { entry, type: 'approval.requested', attempts: 20, at, receiver, shown: 'a', error } as const;
-    const run = { step: 'proposal', trajectory: 'main', principal: 'agent:scout', action: 'pay', at };
-    await server.store.sidePut([
-      { kind: FAILED_KIND, key, expected: null, body: bodyOf(notice) },
-      { kind: 'stuck', key: 'a'.repeat(64), expected: null, body: canonicalize(run) },
-    ]);
+    await server.store.sidePut([{ kind: FAILED_KIND, key, expected: null, body: bodyOf(notice) }]);
     const auditor = await open(server, 'auditor:eve', '/audit');
     await auditor.getByText(error.detail).waitFor();
-    await auditor.getByText('proposal pay in main, by agent:scout').waitFor();
     expect(await auditor.getByRole('button', { name: /again/ }).count()).toBe(0);
     const page = await open(server, 'admin:ann', '/audit');
     await page.getByRole('button', { name: 'Send again' }).click();
     await page.getByText('No notice has failed.').waitFor();
     await expect.poll(() => sink.received.length, { timeout: 10_000 }).toBe(1);
-    await page.getByRole('button', { name: 'Allow again' }).click();
-    await page.getByText('No run is stuck.').waitFor();
   });
 
   test('a counselor sees what others may do', async () => {

@@ -10,7 +10,6 @@ const root = join(import.meta.dirname, '../..');
 export const LONGEST: readonly string[] = [
   'tests/e2e/guides.long.test.ts',
   'tests/attacks/server.long.test.ts',
-  'tests/crash/stuck-serve.long.test.ts',
   'tests/corruption/tamper-matrix.long.test.ts',
   'tests/properties/handed-out.slow.test.ts',
   'tests/console/states.long.test.ts',

@@ -53,11 +53,6 @@ export type ServerErrorCode =
   /** The server is stopping. Send the request again to another process, or later. */
   | 'stopping'
   /**
-   * An earlier attempt blocked a process in the code of the domain. Upgrade to a corrected version,
-   * or correct the code and forget the record.
-   */
-  | 'domain_stuck'
-  /**
    * The request took longer than the limit, and its outcome is unknown. Repeat it with the same
    * idempotency key.
    */

@@ -47,6 +47,7 @@ import { startService } from './start-service.ts';
 import { StuckWork } from './stuck-work.ts';
 import { warnOfNoOperator, warnOfUnknownVersions } from './unknown-versions.ts';
 import { wakingStore } from './waking-store.ts';
+import { startWatchdog } from './watchdog/watchdog.ts';
 
 /** A running server. */
 export interface Serving {
@@ -110,13 +111,18 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     needs?.wake();
   });
   const ports = { store, metrics, receivers, wakeNotices, onFailure };
-  const { service, watchdog } = await startService(options, ports);
+  const stopWatchdog = startWatchdog(config.server.watchdogMs, onFailure);
+  const service = await startService(options, ports).catch(async (error) => {
+    // It would end a process that goes on without the server.
+    await stopWatchdog();
+    throw error;
+  });
   const { assize, clock, gateways, sessions } = service;
   stops = service.grants.stops;
   const { server } = config;
   const stopping = new AbortController();
   const orEnd = async (error: unknown): Promise<never> => {
-    await Promise.all([watchdog.stop(), service.cell?.stop(), assize.close({ onCut: onFailure })]);
+    await Promise.all([stopWatchdog(), service.cell?.stop(), assize.close({ onCut: onFailure })]);
     throw error;
   };
   const warn = (name: string, text: string) => logger.event('mcp_warning', { server: name, text });
@@ -225,7 +231,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       cells?.forwarder.close();
       await within(WORK_MS, work);
       await within(STOP_MS, assize.close({ timeoutMs: CALLS_MS, onCut: onFailure }));
-      await within(STOP_MS, watchdog.stop());
+      await within(STOP_MS, stopWatchdog());
       logger.stopped();
     },
   };

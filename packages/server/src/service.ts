@@ -3,7 +3,7 @@ import type { Json } from 'assize/internal/base';
 import type { GrantIssuer, ResolvedConfig } from 'assize/internal/config';
 import type { Domain, Migration } from 'assize/internal/kernel';
 import type { Clock } from 'assize/internal/oracle';
-import type { Assize, DomainWatch } from 'assize/internal/runtime';
+import type { Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import type { CellDuties } from './cells/cell-duties.ts';
 import type { Checkpoints } from './checkpoints.ts';
@@ -17,7 +17,6 @@ import type { Sessions } from './principals/sessions.ts';
 import type { Tokens } from './principals/tokens.ts';
 import type { BundleVerifiers } from './serve-options.ts';
 import type { Simulations } from './simulations/simulations.ts';
-import type { StuckRecords } from './watchdog/stuck-records.ts';
 
 /** The parts that operations use. One for each server process. */
 export interface Service {
@@ -41,9 +40,6 @@ export interface Service {
   readonly bundles: OneAtATime;
   readonly metrics: Metrics;
   readonly simulations: Simulations;
-  /** The records of the watchdog, and the watch for domain code besides the runtime's. */
-  readonly stuck: StuckRecords;
-  readonly watch: DomainWatch;
   readonly gateways: GatewayWorlds;
   readonly failedNotices: FailedNotices;
   /** The duties of a server of a cell. */

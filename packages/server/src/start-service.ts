@@ -29,7 +29,6 @@ import type { ServeOptions } from './serve-options.ts';
 import { ServedAssize } from './served-assize.ts';
 import type { Service } from './service.ts';
 import { Simulations } from './simulations/simulations.ts';
-import { Watchdog } from './watchdog/watchdog.ts';
 import { createWorlds } from './worlds.ts';
 
 /** Milliseconds for which a read of the stopped agents counts in a local file. */
@@ -58,30 +57,12 @@ export interface ServicePorts {
  */
 export async function startService(
   options: ServeOptions,
-  ports: ServicePorts,
-): Promise<{ readonly service: Service; readonly watchdog: Watchdog }> {
-  const { store, onFailure } = ports;
-  const { config, root, domains } = options;
-  checkNames(config, [...domains, agentsDomain()]);
-  anchorRoot(config.store, root.publicKey);
-  const watchdog = new Watchdog({ store, url: config.store, limitMs: config.server.watchdogMs, onFailure });
-  try {
-    await watchdog.start();
-    return { service: await watchedService(options, ports, watchdog), watchdog };
-  } catch (error) {
-    // It would end a process that goes on without the server.
-    await watchdog.stop();
-    throw error;
-  }
-}
-
-async function watchedService(
-  options: ServeOptions,
   { store, metrics, receivers, wakeNotices, onFailure }: ServicePorts,
-  watchdog: Watchdog,
 ): Promise<Service> {
   const { root, domains, policy, rules, cell, clock = systemClock } = options;
   const { server } = options.config;
+  checkNames(options.config, [...domains, agentsDomain()]);
+  anchorRoot(options.config.store, root.publicKey);
   const file = checkpointFile(options.config.store);
   // A row of a local file is read at once, and a row over the network is a round trip a request.
   const isRemote = file === undefined && !options.config.store.startsWith('memory:');
@@ -106,7 +87,7 @@ async function watchedService(
     effects: { recoveryKey: recoveryKeyOf(root), onRecoveryFailed: onFailure, ...config.effects },
     approvals: config.approvals,
     memory: runtimeServices(config.memory),
-    ports: { clock, watch: watchdog },
+    ports: { clock },
     onSnapshotFailed: onFailure,
     onNotificationFailed: onFailure,
   });
@@ -146,15 +127,13 @@ async function watchedService(
       policy,
       anchors,
       grants,
-      watch: watchdog,
       onFailure,
     }),
-    ...{ stuck: watchdog, watch: watchdog },
     failedNotices: new FailedNotices(store, receivers, clock, wakeNotices),
     cell: duties,
     policyOf: options.policyOf,
   };
-  await createWorlds(service, onFailure);
+  await createWorlds(service);
   await withdrawGrants(grants, { store, assize, now: clock.now(), onFailure });
   await gateways.start();
   return service;

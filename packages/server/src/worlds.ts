@@ -6,15 +6,16 @@ import type { Service } from './service.ts';
 
 /**
  * Creates the worlds of the configuration that the store does not have. Another process may create
- * the same world at the same time. A world whose first state blocked a process is left out, so that
- * the others are served.
+ * the same world at the same time.
  *
  * @throws ServerError `delegated_world`; the errors of the creation
  */
-export async function createWorlds(
-  { assize, config, domains, store }: Pick<Service, 'assize' | 'config' | 'domains' | 'store'>,
-  onFailure: (error: unknown) => void,
-): Promise<void> {
+export async function createWorlds({
+  assize,
+  config,
+  domains,
+  store,
+}: Pick<Service, 'assize' | 'config' | 'domains' | 'store'>): Promise<void> {
   const known = new Set((await assize.trajectories()).map(({ trajectory_id }) => trajectory_id));
   for (const [trajectoryId, world] of Object.entries(config.worlds)) {
     const domain = domains.find(({ name }) => name === world.domain) as Domain;
@@ -29,8 +30,7 @@ export async function createWorlds(
         ...(world.note !== undefined && { note: world.note }),
       });
     } catch (error) {
-      if (isAssizeError(error, 'domain_stuck')) onFailure(error);
-      else if (!isAssizeError(error, 'exists')) throw error;
+      if (!isAssizeError(error, 'exists')) throw error;
     }
   }
 }

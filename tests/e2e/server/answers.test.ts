@@ -1,6 +1,6 @@
 /** Every operation of the API once, with its answer checked against its own schema. */
 import { expect, test } from 'vitest';
-import { addMicros, canonicalize } from '#canon';
+import { addMicros } from '#canon';
 import type { SimulationConfig } from '#config';
 import { budget } from '#domains/budget';
 import { gateway, gatewayDomain, readRules } from '#domains/gateway';
@@ -320,13 +320,6 @@ test('each operation answers in the form of its schema', async () => {
 
   const token = await ok('tokens.create', { body: { principal: 'agent:scout', days: 1, note: 'spare' } });
   expect((await ok('tokens.list')).tokens.map(({ id }: { id: string }) => id)).toContain(token.id);
-  const stuck = { trajectory: 'main', principal: 'agent:scout', action: 'pay', at: '2026-11-01T00:00:00.000000Z' };
-  const key = 'a'.repeat(64);
-  const body = canonicalize({ step: 'proposal', ...stuck });
-  await server.service.store.sidePut([{ kind: 'stuck', key, expected: null, body }]);
-  expect((await ok('stuck.list')).stuck).toMatchObject([{ key, step: 'proposal', trajectory_id: 'main' }]);
-  expect(await ok('stuck.forget', { path: { key } })).toEqual({ forgotten: true });
-  expect((await ok('stuck.list')).stuck).toEqual([]);
   expect(await ok('tokens.revoke', { path: { token: token.id } })).toEqual({ revoked: true });
 
   const cookie = await server.cookieFor('boss:ada');

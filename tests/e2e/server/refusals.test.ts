@@ -33,7 +33,7 @@ const WRITES: readonly (readonly [name: string, write: (server: TestServer, n: n
     async ({ service: { assize } }, n) =>
       assize.branch('main', (await assize.open('main')).head, { note: `planted ${n}` }),
   ],
-  ...['stuck', 'notice/failed', 'a-new-kind'].map(
+  ...['notice/failed', 'a-new-kind'].map(
     (kind) =>
       [
         `a row ${kind}`,

@@ -13,7 +13,6 @@ import { type ConsoleFiles, credentialsOf, type ServeOptions, type Serving, serv
 import { MemoryStore, type Store } from '#stores';
 import { resolveConfig } from '../../../packages/assize/src/config/resolved-config.ts';
 import { pagesOf } from '../../../packages/server/src/notices/queue/delivery-rows.ts';
-import { STUCK_KIND } from '../../../packages/server/src/watchdog/stuck-rows.ts';
 import { undocumented } from './documented.ts';
 import { bank, laterTill, till } from './till.ts';
 
@@ -131,7 +130,7 @@ export async function start(starting: Starting = {}): Promise<TestServer> {
     server: { port: 0, limits: { requestsPerSecond: 100_000, concurrency: 100 }, ...starting.server },
   };
   const config = resolveConfig(given, { folder: '.', store: undefined, env: {} });
-  const sideKinds = new Set<string>([STUCK_KIND]);
+  const sideKinds = new Set<string>();
   const store = notingKinds(opened, sideKinds);
   const lines: string[] = [];
   const serving = await serve({

@@ -7,7 +7,6 @@ import { BundlePart } from './bundle-part.tsx';
 import { CheckpointPart } from './checkpoint-part.tsx';
 import { FailedNotices } from './failed-notices.tsx';
 import { ReportsPart } from './reports-part.tsx';
-import { StuckRuns } from './stuck-runs.tsx';
 import { VerificationPart } from './verification-part.tsx';
 
 /** The evidence about the ledger as a whole, and what the server could not finish. */
@@ -54,9 +53,6 @@ export default function AuditPage() {
         about="Messages to people and systems that were given up after their last attempt."
       >
         {seesAll ? <FailedNotices mayRetry={isAdmin} /> : <OnlyFor what="see failed notices" />}
-      </Section>
-      <Section title="Stuck runs" about="Runs of domain code that blocked a process. They are refused since.">
-        {seesAll ? <StuckRuns mayForget={isAdmin} /> : <OnlyFor what="see stuck runs" />}
       </Section>
     </div>
   );

@@ -167,8 +167,8 @@ export interface ServerConfig {
   /** Seconds after which an agent gets another writ. Default 3600. */
   readonly writSeconds?: number;
   /**
-   * Milliseconds for which the code of a domain may block the process. Other code may block it six
-   * times as long. Default 10,000.
+   * Milliseconds for which code, such as a rule of a domain, may block the process. After that,
+   * the process ends itself. Default 60,000.
    */
   readonly watchdogMs?: number;
   /** Each cosigns every checkpoint. If one of them fails, no checkpoint is signed. */

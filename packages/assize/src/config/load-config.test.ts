@@ -105,7 +105,7 @@ test('a project without a config has every default', async () => {
         backlog: 1_000,
       },
       writSeconds: 3_600,
-      watchdogMs: 10_000,
+      watchdogMs: 60_000,
       jwt: [],
       witnesses: [],
     },

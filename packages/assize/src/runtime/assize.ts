@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createWritVerifier, failClosedPolicy, parseWrit } from '#authority';
 import { arg, checkArgument, isAssizeError, isInstance, type Json, markOwnPackage } from '#base';
-import { addMicros, contentHash, type Instant } from '#canon';
+import { addMicros, type Instant } from '#canon';
 import { EffectError } from '#effects';
 import type { Domain } from '#kernel';
 import {
@@ -68,7 +68,6 @@ import type { FailedCommit, OnFailureOutcome } from './transactions/settle/on-fa
 import { requireGiven, Upgrades } from './upgrade/upgrade.ts';
 import type { Upgrade, UpgradeOptions } from './upgrade/upgrade-input.ts';
 import type { AwaitOptions } from './writer/await-options.ts';
-import { type DomainRun, watched } from './writer/domain-watch.ts';
 import { copyOf, type FoldedTrajectory } from './writer/fold.ts';
 import { type FollowedStore, Follower } from './writer/follower.ts';
 import { TrajectoryLoader, unmade, valid } from './writer/load.ts';
@@ -186,7 +185,6 @@ export class Assize {
       nameFor: (given) => trajectoryName(given, random),
       domainOf: (ref, upgraded, trajectoryId) => findDomain(options.domains, ref, upgraded, trajectoryId),
       pause,
-      watch: options.ports?.watch,
       notifications: new Notifications(options.approvals, options.onNotificationFailed),
       effects: this.#effects,
       reservedFor: (trajectoryId, committing) => this.#effects?.reserved.reservedFor(trajectoryId, committing) ?? [],
@@ -476,7 +474,7 @@ export class Assize {
   async #writerUnder(trajectoryId: string, domain: Domain): Promise<Writer> {
     const read = async (): Promise<TrajectoryState> => {
       const { folded } = await this.#reading.read(trajectoryId, unmade);
-      return this.#watchedOpening(trajectoryId, domain, () => partsUnder(folded, domain, this.#strict));
+      return partsUnder(folded, domain, this.#strict);
     };
     const { clock, random } = this.#context;
     const ports = new TurnScopedPorts(trajectoryId, clock, random, () => writer.parts.chain.head as Hash);
@@ -803,14 +801,8 @@ export class Assize {
   readonly #partsOf = (folded: FoldedTrajectory): TrajectoryState => {
     const { trajectoryId, upgraded } = folded.chain;
     const domain = this.#context.domainOf(folded.domain, upgraded !== undefined, trajectoryId);
-    return this.#watchedOpening(trajectoryId, domain, () => partsRead(folded, domain, this.#strict));
+    return partsRead(folded, domain, this.#strict);
   };
-
-  /** Runs every rule on a stored state. The entries do not count: no other process adds one. */
-  #watchedOpening(trajectoryId: string, { hash: domain }: Domain, read: () => TrajectoryState): TrajectoryState {
-    const run = (): DomainRun => ({ step: 'opening', trajectoryId, domain, id: contentHash(trajectoryId) });
-    return watched(this.#context.watch, run, read);
-  }
 }
 
 const FROM_ONE = arg.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0);

@@ -26,7 +26,6 @@ import { randomHex } from './records/random-hex.ts';
 import { checkWrits, policyHash, refOf, rootPayload, splitInitialState, vectorOf } from './records/root-payload.ts';
 import { positionedSalts } from './records/salts.ts';
 import { applyEntry } from './writer/apply.ts';
-import { beginningRun, watched } from './writer/domain-watch.ts';
 import { valid } from './writer/load.ts';
 import type { TrajectoryState, WriterContext } from './writer/ports.ts';
 import { wrongSigner } from './writer/require-signer.ts';
@@ -72,7 +71,6 @@ export type BeginningContext = Pick<
   | 'sourceRulings'
   | 'nameFor'
   | 'domainOf'
-  | 'watch'
 >;
 
 /** The parts of a new trajectory beside its first entry. */
@@ -107,15 +105,9 @@ export class TrajectoryFactory {
     checkArgument(CREATE_OPTIONS, options, 'options');
     this.#context.domainOf(refOf(domain));
     const trajectoryId = this.#context.nameFor(options.trajectoryId);
-    const { state, world, vector } = watched(
-      this.#context.watch,
-      () => beginningRun(trajectoryId, domain, options.initial),
-      () => {
-        const state = givenState(domain, options.initial);
-        const world = worldOf(domain, { state: state as never, owned: undefined }, this.#strict);
-        return { state, world, vector: vectorOf(world, options.override === true) };
-      },
-    );
+    const state = givenState(domain, options.initial);
+    const world = worldOf(domain, { state: state as never, owned: undefined }, this.#strict);
+    const vector = vectorOf(world, options.override === true);
     const kept = new PayloadBlobs(positionedSalts(this.#context.random, trajectoryId));
     const { initial_state, sensitive } = splitInitialState(domain, state as Json, kept);
     const now = this.#context.clock.now();
@@ -156,14 +148,8 @@ export class TrajectoryFactory {
     const { revoked, halted } = await replayer.stoppedAt(sourceTrajectoryId, sourceEntryId);
     if (halted !== undefined) throw haltedError(sourceTrajectoryId, halted);
     const domain = this.#context.domainOf(await replayer.domainAt(sourceTrajectoryId, sourceEntryId));
-    const { world, vector } = watched(
-      this.#context.watch,
-      () => ({ step: 'beginning', trajectoryId, domain: domain.hash, id: sourceEntryId }),
-      () => {
-        const world = worldOf(domain, source, this.#strict);
-        return { world, vector: vectorOf(world, options.override === true) };
-      },
-    );
+    const world = worldOf(domain, source, this.#strict);
+    const vector = vectorOf(world, options.override === true);
     const now = this.#context.clock.now();
     const sourceAt = readRow(row).payload.at;
     const payload: BranchPayload = {

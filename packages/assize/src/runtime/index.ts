@@ -109,7 +109,6 @@ export type { Frontier } from './transactions/engine/engines.ts';
 export type { EffectResolution, ResolvedEffect } from './transactions/engine/human-decision.ts';
 export type { ClosedProposal, Upgrade, UpgradeOptions, UpgradeOverride } from './upgrade/upgrade-input.ts';
 export type { AwaitOptions } from './writer/await-options.ts';
-export { type DomainRun, type DomainWatch, watched } from './writer/domain-watch.ts';
 export type { ApprovalListeners, PendingNotification, ResolvedNotification } from './writer/notifications.ts';
 export type { SnapshotListener } from './writer/snapshots/snapshots.ts';
 export type { SliceListener } from './writer/subscriptions.ts';

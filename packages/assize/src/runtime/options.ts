@@ -19,7 +19,6 @@ import { RuntimeError } from './errors.ts';
 import type { Judge } from './memory/plan/votes.ts';
 import { DOMAINS, requireOwnDomains } from './option-names.ts';
 import { type EngineOptions, type Frontier, TransactionEngines } from './transactions/engine/engines.ts';
-import type { DomainWatch } from './writer/domain-watch.ts';
 import type { ApprovalListeners } from './writer/notifications.ts';
 import { requireSignerAfter } from './writer/require-signer.ts';
 import type { SnapshotListener } from './writer/snapshots/snapshots.ts';
@@ -70,7 +69,7 @@ export interface AssizeOptions {
   readonly effects?: EffectOptions;
   /** The services that memory calls: judge and embedder. */
   readonly memory?: MemoryRuntimeOptions;
-  /** Time, chance and the watch. Default: those of the system, and no watch. */
+  /** Time and chance. Default: those of the system. */
   readonly ports?: RuntimePorts;
   /**
    * How many milliseconds this host's clock may be ahead of the store's clock, or `unlimited`. The
@@ -240,7 +239,7 @@ export interface MemoryRuntimeOptions {
   readonly embedder?: Embedder;
 }
 
-/** Time, chance and the watch of a runtime. */
+/** Time and chance of a runtime. */
 export interface RuntimePorts {
   readonly clock?: Clock;
   readonly random?: Random;
@@ -249,8 +248,6 @@ export interface RuntimePorts {
    * random milliseconds, longer each time.
    */
   readonly pause?: Pause;
-  /** Learns when code of a domain begins and ends. Default: nothing is told. */
-  readonly watch?: DomainWatch;
 }
 
 const UNOPENED = '`store` must be an open store; pass the result of `await openStore(url)`';
@@ -312,7 +309,6 @@ const ASSIZE_OPTIONS = arg.options<AssizeOptions>({
       clock: arg.optional(arg.members({ now: arg.code })),
       random: arg.optional(arg.members({ bytes: arg.code })),
       pause: arg.optional(arg.code),
-      watch: arg.optional(arg.members({ begin: arg.code, end: arg.code })),
     }),
   ),
   maxClockAheadMs: arg.any,

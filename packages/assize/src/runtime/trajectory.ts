@@ -375,10 +375,7 @@ export class Trajectory<D extends Domain = Domain> {
     if (entryId === this.head) return this.#writer.parts.world.slice(role, params);
     await this.#writer.findDurable(entryId);
     const { state, owned } = await this.#writer.context.replayer.stateAt(this.id, entryId);
-    return this.#writer.watched(
-      () => ({ step: 'opening', id: entryId }),
-      () => new World(this.domain, state as never, owned).slice(role, params),
-    );
+    return new World(this.domain, state as never, owned).slice(role, params);
   }
 
   /**

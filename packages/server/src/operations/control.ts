@@ -2,12 +2,12 @@ import { backtestStore } from '@assize/audit/internal/replay';
 import type { Json } from 'assize/internal/base';
 import { UPGRADE_ACTION } from 'assize/internal/kernel';
 import { HALT_ACTION } from 'assize/internal/ledger';
-import type { DomainRun, HaltOutcome, Trajectory } from 'assize/internal/runtime';
+import type { HaltOutcome, Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
 import { z } from 'zod';
 import { ServerError } from '../errors.ts';
 import { callerTrajectory } from '../reach.ts';
-import { documentForm, hash, instant, json, name, next, PAGE_DEFAULT, page, patchForm, rulingForm } from './forms.ts';
+import { documentForm, hash, instant, json, name, patchForm, rulingForm } from './forms.ts';
 import { ADMINS, type Operation, operation, READERS } from './operation.ts';
 
 const reason = z.string().min(1).max(4_096);
@@ -63,7 +63,7 @@ const upgrade = operation({
     carried: z.array(z.string()),
     closed: z.array(documentForm),
   }),
-  errors: ['already_upgraded', 'domain_mismatch', 'no_such_value', 'domain_stuck'],
+  errors: ['already_upgraded', 'domain_mismatch', 'no_such_value'],
   run: async (request) => {
     const { path, body, caller, service } = request;
     const head = await service.store.head(path.trajectory);
@@ -164,7 +164,7 @@ const backtest = operation({
     })
     .meta({ id: 'Backtest' }),
   answer: z.strictObject({ reports: z.array(backtestForm) }),
-  errors: ['bad_policy', 'no_such_value', 'domain_stuck'],
+  errors: ['bad_policy', 'no_such_value'],
   run: async ({ body, service }) => {
     const { trajectories, rules, domain_hash: hash, from_seq: fromSeq, to_seq: toSeq, limit } = body;
     const instead = service.domains.filter((domain) => domain.hash === hash);
@@ -183,7 +183,6 @@ const backtest = operation({
       instead,
       trajectoryIds: trajectories,
       oracle: service.store,
-      watch: service.watch,
       ...(rules !== undefined && { policy: service.policyOf(rules as Json) }),
       ...(fromSeq !== undefined && { fromSeq }),
       ...(toSeq !== undefined && { toSeq }),
@@ -193,52 +192,4 @@ const backtest = operation({
   },
 });
 
-const STEPS = [
-  ...['proposal', 'approval', 'rejection', 'counselors', 'failure', 'beginning', 'opening', 'backtest', 'comparison'],
-] as readonly DomainRun['step'][];
-
-const stuck = operation({
-  id: 'stuck.list',
-  method: 'get',
-  path: '/v1/stuck',
-  summary: 'Runs of domain code that blocked a process, and are refused since.',
-  kinds: ['auditor', 'admin'],
-  query: z.strictObject(page),
-  answer: z.strictObject({
-    stuck: z.array(
-      z.strictObject({
-        key: hash,
-        step: z.enum(STEPS).describe('a proposal, its approval, or another run of the code of a domain'),
-        trajectory_id: z.string(),
-        action: z.string().optional(),
-        principal: z.string().optional(),
-        at: instant,
-      }),
-    ),
-    next,
-  }),
-  run: async ({ query, service }) => {
-    const { cursor, limit = PAGE_DEFAULT } = query;
-    const rows = await service.stuck.recorded({ limit, ...(cursor !== undefined && { after: cursor }) });
-    const stuck = [...rows].map(([key, { trajectory, ...row }]) => ({ key, trajectory_id: trajectory, ...row }));
-    const last = stuck.at(-1);
-    return { body: { stuck, ...(stuck.length === limit && last !== undefined && { next: last.key }) } };
-  },
-});
-
-const forget = operation({
-  id: 'stuck.forget',
-  method: 'delete',
-  path: '/v1/stuck/{key}',
-  summary: 'Accept a run again that blocked a process, after its domain was corrected.',
-  kinds: ADMINS,
-  params: z.strictObject({ key: hash }),
-  answer: z.strictObject({ forgotten: z.boolean() }),
-  errors: ['no_such_value'],
-  run: async ({ path, service }) => {
-    if (await service.stuck.forget(path.key)) return { body: { forgotten: true } };
-    throw new ServerError('no_such_value', `No stuck run has the key ${path.key}. List them with GET /v1/stuck.`);
-  },
-});
-
-export const control: readonly Operation[] = [stopped('halt'), stopped('resume'), upgrade, backtest, stuck, forget];
+export const control: readonly Operation[] = [stopped('halt'), stopped('resume'), upgrade, backtest];

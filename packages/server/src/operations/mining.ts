@@ -97,7 +97,7 @@ const mined = operation({
     candidates: z.array(candidateForm),
     none: z.string().optional().describe('why there are no candidates'),
   }),
-  errors: ['no_such_value', 'no_such_run', 'domain_stuck'],
+  errors: ['no_such_value', 'no_such_run'],
   run: async ({ body, service }) => {
     const { trajectories, good, kinds, min_support: minSupport, exceptions, chance, effect, backtest = [] } = body;
     for (const trajectory of trajectories)
@@ -109,7 +109,7 @@ const mined = operation({
     const report: MiningReport = await mineStore(service.store, {
       trajectoryIds: trajectories,
       backtest: (store, added, options) =>
-        backtestRules(store, added, { ...options, oracle: service.store, watch: service.watch }),
+        backtestRules(store, added, { ...options, oracle: service.store }),
       backtested: backtest,
       ...(good !== undefined && { good }),
       ...(kinds !== undefined && { kinds }),

@@ -56,7 +56,7 @@ const create = operation({
   statuses: [200, 202],
   accepted: { media: INTERRUPTS, answer: interruptForm },
   isWaiting: true,
-  errors: ['idempotency_conflict', 'conflict', 'halted', 'too_many_pending', 'domain_stuck'],
+  errors: ['idempotency_conflict', 'conflict', 'halted', 'too_many_pending'],
   run: async (request) => {
     const { path, body, service, key, waitSeconds } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
@@ -108,7 +108,7 @@ const createMany = operation({
       .array(z.strictObject({ key: name, ruling: rulingForm.optional(), problem: documentForm.optional() }))
       .describe('in the order of the proposals'),
   }),
-  errors: ['halted', 'domain_stuck'],
+  errors: ['halted'],
   run: async (request) => {
     const { path, body, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);

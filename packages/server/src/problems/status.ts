@@ -122,7 +122,7 @@ const STATUS: Readonly<Partial<Record<ErrorStatus, readonly string[]>>> = {
   413: ['trajectory_too_long', 'body_too_large', 'too_large', 'bundle_too_large', 'too_many_steps'],
   415: ['unsupported_media_type'],
   421: ['bad_host'],
-  422: ['domain_stuck', 'bad_extraction', 'simulation_late', 'bad_simulation'],
+  422: ['bad_extraction', 'simulation_late', 'bad_simulation'],
   429: ['too_fast', 'too_busy', 'too_many_streams', 'too_many_pending', 'too_many_delegations'],
   500: ['invalid_ledger'],
   503: [

@@ -4,7 +4,7 @@ import type { Policy } from 'assize/internal/authority';
 import { isAssizeError, unlessAborted } from 'assize/internal/base';
 import type { GrantIssuer, ResolvedConfig, ResolvedSimulation } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
-import type { Assize, DomainWatch } from 'assize/internal/runtime';
+import type { Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { ServerError } from '../errors.ts';
 import { Slots } from './slots.ts';
@@ -18,8 +18,6 @@ export interface SimulationsOptions {
   /** The trusted root keys. */
   readonly anchors: readonly string[];
   readonly grants: GrantIssuer;
-  /** The watch for code of domains. */
-  readonly watch: DomainWatch;
   /** Receives the errors of the project's code, whose texts no answer has. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -92,14 +90,14 @@ export class Simulations {
     { trajectoryId, at, samples, turns, seed }: SimulationTerms,
     signal: AbortSignal,
   ): Promise<Simulation> {
-    const { store, policy, anchors, watch, config, grants } = this.#options;
+    const { store, policy, anchors, config, grants } = this.#options;
     const domain = await this.#domainAt(name, simulation, trajectoryId, at);
     const writs = await grants.allForCopy(trajectoryId);
     const variants = await configuredVariants(name, simulation, { domain, writs, signal });
     const done = await simulate(
       { store, oracleStore: store, trajectoryId },
       {
-        ...{ domain, anchors, at, samples, variants, signal, watch, tools: config.tools, limits: { turns } },
+        ...{ domain, anchors, at, samples, variants, signal, tools: config.tools, limits: { turns } },
         ...(simulation.simulators && { simulators: simulation.simulators }),
         ...(policy && { policy }),
         ...(seed !== undefined && { seed }),

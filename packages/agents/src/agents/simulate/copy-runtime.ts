@@ -54,7 +54,7 @@ function optionsOf(parts: CopyParts, anchors: readonly string[], domains: readon
     approvals: { timeoutMs: recordedTimeout(production.entries) },
     // A failed call is not repeated: the record and the simulators say how a call ends.
     effects: { maxAttempts: 1, recoveryKey: RECOVERY_KEY },
-    ports: { clock, random: chance('runtime'), pause, ...(options.watch && { watch: options.watch }) },
+    ports: { clock, random: chance('runtime'), pause },
   };
 }
 

@@ -4,7 +4,7 @@ import type { Tool } from 'assize/internal/effects';
 import { type Domain, requireOwnDomain } from 'assize/internal/kernel';
 import type { EffectStore } from 'assize/internal/ledger';
 import type { OracleStore } from 'assize/internal/oracle';
-import type { AssizeOptions, DomainWatch } from 'assize/internal/runtime';
+import type { AssizeOptions } from 'assize/internal/runtime';
 import { type Agent, populationOf } from '../agent.ts';
 import type { ReplayedLedger } from '../replay-store.ts';
 import type { RunOptions } from '../run.ts';
@@ -44,8 +44,6 @@ export interface Variant {
 }
 
 export interface SimulateOptions extends Pick<AssizeOptions, 'anchors' | 'policy' | 'signer'> {
-  /** Told before and after the code of a domain runs, as in a runtime. */
-  readonly watch?: DomainWatch;
   /** The domain of the trajectory, in the version in force at `at`. */
   readonly domain: Domain;
   /**
@@ -115,7 +113,6 @@ const OPTIONS = arg.options<SimulateOptions>({
   seed: arg.any,
   limits: arg.optional(arg.options<SimulationLimits>({ turns: arg.any, waits: arg.any })),
   record: arg.optional(arg.members({ oracleGet: arg.code, oraclePut: arg.code })),
-  watch: arg.optional(arg.members({ begin: arg.code, end: arg.code })),
   signal: arg.optional(arg.object),
 });
 

@@ -9,7 +9,6 @@ import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';
 import { callsOfAmended, readAmended } from './decide/amended-proposal.ts';
 import type { ApprovalPorts } from './decide/approval-ports.ts';
-import { approvalRun } from './decide/approval-run.ts';
 import { AMENDED, ApprovedStatements } from './decide/approved-statements.ts';
 import { counselorOf } from './decide/counselor-record.ts';
 import { decideAmendment } from './decide/decide-amendment.ts';
@@ -64,7 +63,6 @@ function commitAmended(
   const call: ResolutionCall = {
     pendingId,
     input,
-    named: (action) => approvalRun(pendingId, action, input),
     expired: (due) => expirePending(writer, due),
   };
   return untilResolved(writer, call, async (pending) => {

@@ -13,12 +13,10 @@ import {
 } from '../records/ruling.ts';
 import { SaltSource } from '../records/salts.ts';
 import type { ResumedTransaction } from '../transactions/body/resume-approved.ts';
-import type { NamedRun } from '../writer/domain-watch.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import { scrub } from '../writer/scrub.ts';
 import { amend } from './amend.ts';
 import type { ApprovalPorts } from './decide/approval-ports.ts';
-import { approvalRun } from './decide/approval-run.ts';
 import { ApprovedStatements, UNCHANGED } from './decide/approved-statements.ts';
 import { counselorOf, decidedBy } from './decide/counselor-record.ts';
 import { decideApproval, type ReadyApproval, runApproved } from './decide/decide-approval.ts';
@@ -60,7 +58,6 @@ class Approval {
     const call: ResolutionCall = {
       pendingId: this.#pendingId,
       input: this.#input,
-      named: (action) => this.#named(action),
       expired: (due) => expirePending(writer, due),
     };
     const approving = untilResolved(writer, call, (pending) => this.#prepare(pending));
@@ -133,14 +130,9 @@ class Approval {
     const { writer } = this.#ports;
     const resumed = this.#resumed as ResumedTransaction;
     await resumed.repeatCalls(() =>
-      writer.runRuling(
-        () => this.#named(approval.waiting.intent.action),
-        () => runApproved(writer, { ...approval, acting: resumed.commitPlan }, writer.now(), false).undo(),
+      writer.runRuling(() =>
+        runApproved(writer, { ...approval, acting: resumed.commitPlan }, writer.now(), false).undo(),
       ),
     );
-  }
-
-  #named(action: string): NamedRun {
-    return approvalRun(this.#pendingId, action, this.#input);
   }
 }

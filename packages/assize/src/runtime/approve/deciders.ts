@@ -3,7 +3,6 @@ import { counselorKind } from '#kernel';
 import { approvalsOf, isSamePrincipal, type PendingPayload, principalsOf } from '#ledger';
 import { holdersOf } from '../authority/holders.ts';
 import { readSeenProposal, requestersOf } from '../records/pending-proposal.ts';
-import type { NamedRun } from '../writer/domain-watch.ts';
 import type { Writer } from '../writer/writer.ts';
 
 /** The requester of a pending proposal, and principals that may decide about it. */
@@ -33,7 +32,5 @@ export async function decidersAmong(
       throw error;
     }
   };
-  const named = (): NamedRun => ({ step: 'counselors', id: pending.digest, action: proposal.action.name });
-  const deciders = writer.watched(named, () => principals.filter(may));
-  return { requester: requesters[0] ?? '', deciders };
+  return { requester: requesters[0] ?? '', deciders: principals.filter(may) };
 }

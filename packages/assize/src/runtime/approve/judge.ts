@@ -12,7 +12,6 @@ import { DEADLINE_MS } from '../transactions/body/transaction-options.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import { callsOfAmended, readAmended } from './decide/amended-proposal.ts';
 import type { ApprovalPorts } from './decide/approval-ports.ts';
-import { approvalRun } from './decide/approval-run.ts';
 import { AMENDED, ApprovedStatements, UNCHANGED } from './decide/approved-statements.ts';
 import { decideAmendment } from './decide/decide-amendment.ts';
 import { decideApproval } from './decide/decide-approval.ts';
@@ -92,7 +91,7 @@ async function judgeAmendment(ports: ApprovalPorts, pendingId: Hash, input: Appr
 }
 
 function judgingCall(pendingId: Hash, input: ApprovalInput): ResolutionCall<Judgement> {
-  return { pendingId, input, named: (action) => approvalRun(pendingId, action, input), expired: judgeExpired };
+  return { pendingId, input, expired: judgeExpired };
 }
 
 function planOf(

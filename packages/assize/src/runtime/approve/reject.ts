@@ -16,7 +16,6 @@ export async function reject(writer: Writer, pendingId: Hash, given: RejectionIn
   const call: ResolutionCall = {
     pendingId,
     input,
-    named: (action) => ({ step: 'rejection', id: pendingId, action, principal }),
     expired: (due) => expirePending(writer, due, { undelayed: true }),
     undelayed: true,
   };

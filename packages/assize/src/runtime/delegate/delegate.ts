@@ -19,7 +19,6 @@ import { badWrit, unspent, type WritChain } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
 import { answerPayload, conclusionPayload, delegationStartPayload } from '../records/entry-payloads.ts';
 import { rootPayload, vectorOf } from '../records/root-payload.ts';
-import { watched } from '../writer/domain-watch.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import { resolveUnknownCommit } from '../writer/resolve-unknown-commit.ts';
 import { untilCommitted } from '../writer/until-committed.ts';
@@ -311,15 +310,9 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     if (begins === undefined || (await context.store.head(child)) !== undefined) return;
     const domain = context.domainOf(begins.domain);
     const { state } = await context.replayer.begin({ trajectory_id: this.#writer.id, seq: start.seq }, begins);
-    watched(
-      context.watch,
-      () => ({ step: 'beginning', trajectoryId: child, domain: domain.hash, id: startId }),
-      () => {
-        const world = new World(domain, initialState(domain, state));
-        world.excuse();
-        vectorOf(world, false);
-      },
-    );
+    const world = new World(domain, initialState(domain, state));
+    world.excuse();
+    vectorOf(world, false);
     const above = parts.writs.present(parseWrit(start.writ).parent as Hash);
     const row = this.#writer.make(this.#rootFor(startId, start, above));
     const result = await context.store.commit({ entries: [row], blobs: [] });

@@ -1,6 +1,5 @@
 import { mayHalt, type Writ, writId } from '#authority';
 import { arg, checkArgument, type Json } from '#base';
-import { contentHash } from '#canon';
 import { type Authority, adjudicateHalt, HALT_ACTION } from '#kernel';
 import {
   checkRow,
@@ -19,7 +18,6 @@ import { commitPayload, rejectionPayload } from '../records/entry-payloads.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { randomHex } from '../records/random-hex.ts';
 import { type Ruling, rulingFrom, rulingOf } from '../records/ruling.ts';
-import type { NamedRun } from '../writer/domain-watch.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import { type Planned, type RulingStep, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
@@ -111,8 +109,7 @@ export class TrajectoryHalts {
       if (await this.#writer.isBehind()) return undefined;
       throw above === undefined ? notHalted(id) : haltedAbove(id, above, parts.chain.delegatedFrom?.trajectory_id);
     }
-    const principal = input.principal ?? writ.writ.subject;
-    return this.#step({ does, reason: input.reason, principal }, () => {
+    return this.#step(() => {
       const stands = this.#writer.parts.chain.halts.own !== undefined;
       return (does === 'halt') === stands ? undefined : this.#rule(does, input, writ, nonce);
     });
@@ -125,18 +122,11 @@ export class TrajectoryHalts {
   }
 
   /** The step, unless another step holds the writer. */
-  #step<Answer>(
-    { does, reason, principal }: Pick<HaltArgs, 'does' | 'reason' | 'principal'>,
-    rule: () => PreparedCommit<Answer> | undefined,
-  ): RulingStep<Answer> {
+  #step<Answer>(rule: () => PreparedCommit<Answer> | undefined): RulingStep<Answer> {
     const writer = this.#writer;
-    const named = (): NamedRun => {
-      const id = contentHash({ trajectoryId: writer.id, does, reason });
-      return { step: 'proposal', id, action: HALT_ACTION, principal };
-    };
     return () => {
       const { busy } = writer;
-      return busy === undefined ? writer.runRuling(named, rule) : { needs: () => busy };
+      return busy === undefined ? writer.runRuling(rule) : { needs: () => busy };
     };
   }
 
@@ -189,7 +179,7 @@ export class TrajectoryHalts {
 
   #planAdoption(there: Entry<HaltPayload>): Planned<EntryRow | undefined> {
     if (this.#isAdopted(there)) return { answer: undefined };
-    return this.#step(there.payload.action.args, () => (this.#isAdopted(there) ? undefined : this.#adoptNow(there)));
+    return this.#step(() => (this.#isAdopted(there) ? undefined : this.#adoptNow(there)));
   }
 
   #isAdopted({ payload }: Entry<HaltPayload>): boolean {

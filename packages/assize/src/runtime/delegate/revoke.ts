@@ -1,6 +1,5 @@
 import { mayRevoke, parseWrit, type Writ, writId } from '#authority';
 import { arg, checkArgument, type Json, markOwnPackage } from '#base';
-import { contentHash } from '#canon';
 import { type Authority, adjudicateRevocation, REVOKE_ACTION } from '#kernel';
 import {
   type Chain,
@@ -23,7 +22,6 @@ import type { GatheredProposal } from '../records/intent.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { randomHex } from '../records/random-hex.ts';
 import { type Ruling, rulingFrom, rulingOf } from '../records/ruling.ts';
-import type { NamedRun } from '../writer/domain-watch.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import { type Planned, type RulingStep, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
@@ -168,15 +166,11 @@ export class TrajectoryWrits {
   /** The step, unless another step holds the writer, or a concurrent call has revoked the writ. */
   #unlessRevoked<Answer>(id: Hash, rule: () => PreparedCommit<Answer>): RulingStep<Answer> {
     const writer = this.#writer;
-    const named = (): NamedRun => {
-      const revoking = contentHash({ trajectoryId: writer.id, revokes: id });
-      return { step: 'proposal', id: revoking, action: REVOKE_ACTION };
-    };
     return () => {
       const { busy, parts } = writer;
       if (busy !== undefined) return { needs: () => busy };
       const isRevoked = parts.writs.revoked.has(id) && parts.requests.seqOf(id) !== undefined;
-      return isRevoked ? undefined : writer.runRuling(named, rule);
+      return isRevoked ? undefined : writer.runRuling(rule);
     };
   }
 

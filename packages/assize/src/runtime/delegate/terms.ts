@@ -7,7 +7,6 @@ import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { refOf, splitInitialState, vectorOf } from '../records/root-payload.ts';
-import { beginningRun, watched } from '../writer/domain-watch.ts';
 import type { Writer } from '../writer/writer.ts';
 
 /** The delegation's task, domain and grant. */
@@ -101,11 +100,7 @@ export function delegationTerms(input: DelegationInput, { parts, context }: Writ
   const child = context.nameFor(input.childTrajectoryId ?? signed?.trajectory);
   const kept = new PayloadBlobs(context.saltGenerator(context.random));
   const domain = context.domainOf(refOf(input.domain ?? parts.domain));
-  const begins = watched(
-    context.watch,
-    () => beginningRun(child, domain, input.initial),
-    () => beginningOf(input, domain, kept),
-  );
+  const begins = beginningOf(input, domain, kept);
   return {
     child,
     task,

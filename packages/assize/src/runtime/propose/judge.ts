@@ -15,7 +15,6 @@ import { decideProposal, type RulingOptions } from './decide/decide-proposal.ts'
 import { checkQueue } from './decide/full-queue.ts';
 import { type ForeseenProposal, gatherForeseen } from './decide/gathered-proposal.ts';
 import type { ProposalPorts } from './decide/proposal-ports.ts';
-import { proposalRun } from './decide/proposal-run.ts';
 
 /**
  * The ruling that a proposal would get now, and the change that it would record. Nothing is
@@ -100,6 +99,6 @@ function judgingStep(
   return () => {
     const { busy } = writer;
     if (busy !== undefined) return { needs: () => busy };
-    return writer.runRuling(() => proposalRun(gathered, writer.id), judged);
+    return writer.runRuling(judged);
   };
 }

@@ -11,7 +11,6 @@ import type { Writer } from '../writer/writer.ts';
 import { type DecidedProposal, decideProposal, type RulingOptions } from './decide/decide-proposal.ts';
 import { checkQueue } from './decide/full-queue.ts';
 import type { RulingPorts } from './decide/proposal-ports.ts';
-import { proposalRun } from './decide/proposal-run.ts';
 
 // From the ruling to the append nothing awaits.
 
@@ -25,15 +24,12 @@ export function rule(
   how: RulingOptions = {},
 ): PreparedCommit<Ruling> | Unrecorded<Ruling> | NeedsFacts {
   const { writer } = ports;
-  return writer.runRuling(
-    () => proposalRun(gathered, writer.id),
-    () => {
-      const decided = decideProposal(ports, gathered, how);
-      if (!('judged' in decided)) return decided;
-      const full = decided.judged.verdict === 'escalated' ? checkQueue(ports, gathered.writ) : undefined;
-      return full ?? applyRuling(writer, gathered, decided);
-    },
-  );
+  return writer.runRuling(() => {
+    const decided = decideProposal(ports, gathered, how);
+    if (!('judged' in decided)) return decided;
+    const full = decided.judged.verdict === 'escalated' ? checkQueue(ports, gathered.writ) : undefined;
+    return full ?? applyRuling(writer, gathered, decided);
+  });
 }
 
 function applyRuling(writer: Writer, gathered: GatheredProposal, decided: DecidedProposal): PreparedCommit<Ruling> {

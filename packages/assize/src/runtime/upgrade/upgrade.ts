@@ -35,7 +35,6 @@ import { randomHex } from '../records/random-hex.ts';
 import { refOf } from '../records/root-payload.ts';
 import { rulingFrom } from '../records/ruling.ts';
 import { hasToolObservation } from '../records/tool-authority.ts';
-import type { NamedRun } from '../writer/domain-watch.ts';
 import type { WriterContext } from '../writer/ports.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import { type Planned, type Unrecorded, untilCommitted } from '../writer/until-committed.ts';
@@ -103,10 +102,7 @@ export class Upgrades {
       writer.refuseIfHalted();
       // Another upgrade may have been committed while this one was planned.
       requireVersion(writer, request);
-      return writer.runRuling(
-        () => runOf(writer.id, request),
-        () => this.#rule(request, by, waiting),
-      );
+      return writer.runRuling(() => this.#rule(request, by, waiting));
     };
   }
 
@@ -332,10 +328,4 @@ function requireVersion({ id, parts }: Writer, { next, from }: UpgradeRequest): 
       `The upgrade is not valid: ${next.name} is another domain than ${now.name}. Pass another version of ${now.name}.`,
       { evidence },
     );
-}
-
-/** An upgrade to another version is another run. */
-function runOf(trajectoryId: string, { next, options }: UpgradeRequest): NamedRun {
-  const id = contentHash({ trajectoryId, upgrade: next.hash });
-  return { step: 'proposal', id, action: UPGRADE_ACTION, ...(options.principal && { principal: options.principal }) };
 }

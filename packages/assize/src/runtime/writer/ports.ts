@@ -4,7 +4,6 @@ import type { Chain, DomainRef, EntrySigner, FactWrite, LedgerStore, PartitionNa
 import type { Clock, OracleStore, Pause, Random } from '#oracle';
 import type { Writs } from '../authority/writs.ts';
 import type { SaltGenerator } from '../records/salts.ts';
-import type { DomainWatch } from './domain-watch.ts';
 import type { FoldedTrajectory } from './fold.ts';
 import type { Notifications } from './notifications.ts';
 import type { Overrides } from './overrides.ts';
@@ -55,7 +54,6 @@ export interface WriterContext {
   readonly sourceRulings: SourceRulings;
   readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
   readonly pause: Pause;
-  readonly watch: DomainWatch | undefined;
   readonly notifications: Notifications;
   /** The cached facts of memory; undefined where the store keeps no facts. */
   readonly beliefs: FactCache | undefined;

@@ -23,7 +23,6 @@ import { withinEntrySize } from '../records/entry-size.ts';
 import type { PayloadBlobs } from '../records/payload-blobs.ts';
 import { type AdjudicatedChange, type AppliedEntry, applyEntry, type Moves, resolvedBy } from './apply.ts';
 import { WriteContention } from './contention.ts';
-import { type NamedRun, watched } from './domain-watch.ts';
 import type { TrajectoryState, TrajectoryWriterContext } from './ports.ts';
 import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from './prepared.ts';
 import { RecentCommits } from './recent-commits.ts';
@@ -353,21 +352,15 @@ export class Writer {
   /**
    * Runs one synchronous ruling. Domain code called by it, such as a rule or a policy, may propose
    * here. Such a proposal waits (`busy`), because it would otherwise be adjudicated on a
-   * half-changed state. `named`: the run for the watch.
+   * half-changed state.
    */
-  runRuling<T>(named: () => NamedRun, rule: () => T): T {
+  runRuling<T>(rule: () => T): T {
     this.#isRuling = true;
     try {
-      return this.watched(named, rule);
+      return rule();
     } finally {
       this.#isRuling = false;
     }
-  }
-
-  /** Runs other code of the domain, which proposes nothing. */
-  watched<T>(named: () => NamedRun, code: () => T): T {
-    const { id, parts, context } = this;
-    return watched(context.watch, () => ({ ...named(), trajectoryId: id, domain: parts.domain.hash }), code);
   }
 
   /** The promise to await before anything is proposed. */

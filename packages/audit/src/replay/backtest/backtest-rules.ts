@@ -12,7 +12,7 @@ import type { Hash, LedgerStore } from 'assize/internal/ledger';
 import { type BacktestOptions, backtestStore } from './backtest.ts';
 import type { BacktestReport, VerdictDifference } from './verdicts.ts';
 
-export interface RuleBacktestOptions extends Pick<BacktestOptions, 'oracle' | 'watch' | 'onProgress'> {
+export interface RuleBacktestOptions extends Pick<BacktestOptions, 'oracle' | 'onProgress'> {
   /** Trajectories of the domain `gateway`. */
   readonly trajectoryIds: readonly string[];
   /** Each rule is added to these rules, such as those of a file. */
@@ -23,7 +23,6 @@ const OPTIONS = arg.options<RuleBacktestOptions>({
   trajectoryIds: arg.list(arg.text),
   rules: arg.object,
   oracle: arg.any,
-  watch: arg.any,
   onProgress: arg.any,
 });
 /** The most differences of one rule in a report. */

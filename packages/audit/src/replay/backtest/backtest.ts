@@ -5,7 +5,6 @@ import { type Instant, isInstant } from 'assize/internal/canon';
 import type { Domain } from 'assize/internal/kernel';
 import { type DomainRef, type LedgerStore, Replayer } from 'assize/internal/ledger';
 import type { OracleStore } from 'assize/internal/oracle';
-import type { DomainWatch } from 'assize/internal/runtime';
 import { valid } from '../deep-replay/deep-replay.ts';
 import { lineageOf } from '../deep-replay/lineage.ts';
 import { type DeepReplaySource, domainToRun, LISTED_MAX } from '../deep-replay/options.ts';
@@ -40,8 +39,6 @@ export interface BacktestOptions {
   readonly toSeq?: number;
   /** Maximum number of listed differences; all are counted. Default `LISTED_MAX`. */
   readonly limit?: number;
-  /** Learns when code of a domain begins and ends. Default: nothing is told. */
-  readonly watch?: DomainWatch;
   /** Called now and then with the number of entries done, and the total. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -61,7 +58,6 @@ const OF_BOTH = {
   fromSeq: arg.optional(arg.whole),
   toSeq: arg.optional(arg.whole),
   limit: arg.optional(arg.whole),
-  watch: arg.optional(arg.members({ begin: arg.code, end: arg.code })),
   onProgress: arg.any,
 };
 const BACKTEST_OPTIONS = arg.options<BacktestOptions>(OF_BOTH);
@@ -116,7 +112,7 @@ function judgeOne(
   trajectoryId: string,
   given: BacktestOptions,
 ): Promise<BacktestReport> {
-  const { policy, domains, instead = [], oracle, from, to, limit = LISTED_MAX, watch, onProgress } = given;
+  const { policy, domains, instead = [], oracle, from, to, limit = LISTED_MAX, onProgress } = given;
   const { fromSeq = 0, toSeq = Number.MAX_SAFE_INTEGER } = given;
   return valid(async () => {
     const options: JudgingOptions = {
@@ -129,7 +125,6 @@ function judgeOne(
       fromSeq,
       toSeq,
       limit,
-      watch,
     };
     const lineage = await lineageOf(store, trajectoryId, false);
     const judging = new Judging(store, replayer, options);

@@ -1,5 +1,5 @@
 import type { Policy } from 'assize/internal/authority';
-import { contentHash, type Instant } from 'assize/internal/canon';
+import type { Instant } from 'assize/internal/canon';
 import {
   adjudicateHalt,
   adjudicateRevocation,
@@ -30,7 +30,6 @@ import {
   type VectorItem,
 } from 'assize/internal/ledger';
 import type { OracleStore } from 'assize/internal/oracle';
-import { type DomainWatch, watched } from 'assize/internal/runtime';
 import type { DeepReplaySource } from '../deep-replay/options.ts';
 import { heldWithTools } from '../deep-replay/recorded-authority.ts';
 import { NOTHING_BROKEN, RecordedWorld } from '../deep-replay/recorded-world.ts';
@@ -69,7 +68,6 @@ export interface JudgingOptions {
   readonly fromSeq: number;
   readonly toSeq: number;
   readonly limit: number;
-  readonly watch: DomainWatch | undefined;
 }
 
 /** Adjudicates the proposals of a walk again, and continues with the recorded state. */
@@ -97,7 +95,7 @@ export class Judging implements EntryVisitor<JudgingContext> {
     authority.bind(payload);
     const ahead = new LaterErasures(this.#store, entry);
     await ahead.note(folded.state);
-    const world = this.#watched(entry, () => begun(domain, folded, payload.detection_vector));
+    const world = begun(domain, folded, payload.detection_vector);
     return { world, authority, ahead, replayer: this.#replayer, oracle };
   }
 
@@ -115,8 +113,7 @@ export class Judging implements EntryVisitor<JudgingContext> {
       const asked = { ...action, action: action.name, observations, at, effects };
       const claim = claimOf(entry, at, writ_id, policy);
       const judged = await this.#judge(court, entry, asked, claim, COMMITTED, true);
-      if (judged?.verdict === 'approved' && isSame(judged.patches(), patches))
-        this.#watched(entry, () => court.world.keep(judged, patches));
+      if (judged?.verdict === 'approved' && isSame(judged.patches(), patches)) court.world.keep(judged, patches);
       else {
         if (judged?.verdict === 'approved') judged.undo();
         await this.#followPatches(court, entry, patches, NOTHING_BROKEN);
@@ -132,7 +129,7 @@ export class Judging implements EntryVisitor<JudgingContext> {
     const domain = this.#options.domainOf(to);
     this.#verdicts.skip('upgrade');
     this.#domains = { domain, recorded: to };
-    const world = this.#watched(entry, () => begun(domain, folded, detection_vector));
+    const world = begun(domain, folded, detection_vector);
     await court.authority.book(entry, writ_id, budget_cost);
     court.ahead.passed(entry);
     return { ...court, world };
@@ -208,13 +205,11 @@ export class Judging implements EntryVisitor<JudgingContext> {
     const read = await readBack(sources, entry, asked);
     if ('missing' in read) return this.#lacks(read.missing);
     const answers = authority.answers(claim, await authority.writ(claim.writ_id));
-    const judged = this.#watched(entry, () =>
-      isBy(REVOKE_ACTION, asked, recorded)
-        ? adjudicateRevocation(read.intent.args, answers)
-        : isBy(HALT_ACTION, asked, recorded)
-          ? adjudicateHalt(read.intent.args, entry.trajectory_id, answers)
-          : world.adjudicate(read.intent, answers, withCallsOfNow(read.inputs), parsed),
-    );
+    const judged = isBy(REVOKE_ACTION, asked, recorded)
+      ? adjudicateRevocation(read.intent.args, answers)
+      : isBy(HALT_ACTION, asked, recorded)
+        ? adjudicateHalt(read.intent.args, entry.trajectory_id, answers)
+        : world.adjudicate(read.intent, answers, withCallsOfNow(read.inputs), parsed);
     if (answers.unknown) return this.#lacks('writ');
     if (entry.payload.kind === 'rejection' && isRefusedByBeliefs(entry.payload, judged)) {
       takenBack(judged);
@@ -233,15 +228,7 @@ export class Judging implements EntryVisitor<JudgingContext> {
     broken: BrokenByRecord,
   ): Promise<void> {
     await ahead.note(patches);
-    this.#watched(entry, () => followed({ world }, entry, patches, broken));
-  }
-
-  /** Another policy makes another run. */
-  #watched<T>({ id: entry, trajectory_id: trajectoryId }: Entry, code: () => T): T {
-    const { policy, watch } = this.#options;
-    const { hash: domain } = (this.#domains as { readonly domain: Domain }).domain;
-    const id = () => contentHash({ entry, policy: policy?.digest ?? null });
-    return watched(watch, () => ({ step: 'backtest', trajectoryId, domain, id: id() }), code);
+    followed({ world }, entry, patches, broken);
   }
 
   #lacks(why: 'erased' | 'observation' | 'writ' | 'beliefs'): undefined {

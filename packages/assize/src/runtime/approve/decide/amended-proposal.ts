@@ -7,7 +7,6 @@ import { parseIntent } from '../../records/intent.ts';
 import { readPendingProposal } from '../../records/pending-proposal.ts';
 import type { ApprovalInput } from '../../records/ruling.ts';
 import type { Writer } from '../../writer/writer.ts';
-import { approvalRun } from './approval-run.ts';
 
 /** A pending proposal with its amended intent, read before its decision. */
 export interface AmendedProposal {
@@ -42,7 +41,7 @@ export async function readAmended(
 /** The calls of the amended action on the current state. None if the ruling will refuse it. */
 export function callsOfAmended(
   writer: Writer,
-  { pendingId, input, waiting, writ, intent, parsed }: AmendedProposal,
+  { input, waiting, writ, intent, parsed }: AmendedProposal,
 ): readonly ProposedCall[] {
   const { world } = writer.parts;
   const plan = (): readonly ProposedCall[] => {
@@ -55,5 +54,5 @@ export function callsOfAmended(
     const authority = writer.authority(writ, writ.writ.subject, writer.now());
     return plannedCalls(world, intent, authority, waiting.inputs, { parsed });
   };
-  return writer.runRuling(() => approvalRun(pendingId, intent.action, input), plan);
+  return writer.runRuling(plan);
 }

@@ -4,7 +4,6 @@ import { digestOf } from '../../records/entry-payloads.ts';
 import type { Needs } from '../../records/needs.ts';
 import { type ApprovalInput, isAnswering, type Resolution, type Ruling } from '../../records/ruling.ts';
 import { isCollision } from '../../transactions/body/abort-reasons.ts';
-import type { NamedRun } from '../../writer/domain-watch.ts';
 import type { PreparedCommit } from '../../writer/prepared.ts';
 import { type Ruled, type RulingStep, type Unrecorded, untilCommitted } from '../../writer/until-committed.ts';
 import type { Writer } from '../../writer/writer.ts';
@@ -18,8 +17,6 @@ export type ResolutionStep<Answer = Ruling> = (at: Instant) => PreparedCommit<An
 export interface ResolutionCall<Answer = Ruling> {
   readonly pendingId: Hash;
   readonly input: Resolution & Pick<ApprovalInput, 'answers'>;
-  /** The run of the ruling, for the action of the proposal. */
-  readonly named: (action: string) => NamedRun;
   /** The end of a proposal that expired first. */
   readonly expired: (due: ResolvedNow) => Ruled<Answer>;
   /** Whether neither a clock nor a halt may delay the resolution. Default: false. */
@@ -35,7 +32,7 @@ export interface ResolutionCall<Answer = Ruling> {
  */
 export function untilResolved<Answer>(
   writer: Writer,
-  { pendingId, input, named, expired, undelayed = false }: ResolutionCall<Answer>,
+  { pendingId, input, expired, undelayed = false }: ResolutionCall<Answer>,
   prepare: (pending: PendingPayload) => Promise<ResolutionStep<Answer>>,
 ): Promise<Answer> {
   const isOpen = (): boolean => writer.parts.chain.open.has(pendingId);
@@ -53,10 +50,7 @@ export function untilResolved<Answer>(
       const pending = shownProposal(writer, pendingId, input);
       const at = undelayed ? writer.undelayedNow() : writer.now();
       if (isExpired(pending, at)) return expired({ id: pendingId, pending, at });
-      return writer.runRuling(
-        () => named(pending.proposal.action.name),
-        () => step(at),
-      );
+      return writer.runRuling(() => step(at));
     };
   };
   // Another process committed first with the same effect keys. The outcome of the proposal is the

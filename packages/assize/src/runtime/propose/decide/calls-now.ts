@@ -2,7 +2,6 @@ import { type Domain, type InputCall, type ProposedCall, plannedCalls } from '#k
 import type { GatheredProposal } from '../../records/intent.ts';
 import { frozenFor } from '../../writer/freeze.ts';
 import type { Writer } from '../../writer/writer.ts';
-import { proposalRun } from './proposal-run.ts';
 
 export const NO_CALLS: readonly InputCall[] = [];
 
@@ -20,5 +19,5 @@ export function callsNow(writer: Writer, gathered: GatheredProposal): readonly P
     const at = writer.now();
     return plannedCalls(world, intent, writer.authority(writ, principal, at), { at, observations: observed });
   };
-  return writer.runRuling(() => proposalRun(gathered, writer.id), plan);
+  return writer.runRuling(plan);
 }

@@ -111,10 +111,7 @@ async function proposalFor(writer: Writer, failure: FailedCommit): Promise<Propo
   const { commit, principal, writId, refusals, effects } = failure;
   const { action, delta, ...place } = await committed(writer, commit);
   const args = await readValue(place, action.args, writer.context.replayer);
-  const intent = writer.watched(
-    () => ({ step: 'failure', id: commit, action: action.name }),
-    () => failureIntent(writer.parts.domain.actions[action.name], args, action.role.params),
-  );
+  const intent = failureIntent(writer.parts.domain.actions[action.name], args, action.role.params);
   if ('fault' in intent) throw badIntent(intent.fault);
   const named = new Set(delta.effects.map(({ id }) => id));
   return {

@@ -1,12 +1,12 @@
+import { Worker } from 'node:worker_threads';
 import { expect, test, vi } from 'vitest';
-import { start } from '../../../tests/support/server/serving.ts';
-import { Watchdog } from './watchdog/watchdog.ts';
+import { start } from '../../../../tests/support/server/serving.ts';
 
 test('a start that fails leaves no watchdog behind', async () => {
-  const stop = vi.spyOn(Watchdog.prototype, 'stop');
+  const terminate = vi.spyOn(Worker.prototype, 'terminate');
   await expect(start({ config: { worlds: { main: { domain: 'till', initial: 5 } } } })).rejects.toMatchObject({
     code: 'invalid_state',
   });
-  expect(stop).toHaveBeenCalledTimes(1);
-  stop.mockRestore();
+  expect(terminate).toHaveBeenCalledTimes(1);
+  terminate.mockRestore();
 });
