@@ -9,7 +9,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { bundled } from '../support/bundled.ts';
 
 const PROCESS = await bundled(join(import.meta.dirname, 'stuck-server.ts'));
-const LIMIT_MS = 400;
+/** A start on a busy machine blocks for a second. */
+const LIMIT_MS = 3_000;
 
 function newStore(): string {
   const folder = mkdtempSync(join(tmpdir(), 'assize-stuck-'));
@@ -24,7 +25,9 @@ async function started(store: string) {
   let errors = '';
   child.stderr?.on('data', (data) => (errors += String(data)));
   const closed = once(child, 'close') as Promise<[number | null, string | null]>;
-  const [{ url, token }] = (await once(child, 'message')) as [{ readonly url: string; readonly token: string }];
+  const said = await Promise.race([once(child, 'message'), closed.then(() => undefined)]);
+  if (said === undefined) throw new Error(`the server did not start: ${errors}`);
+  const { url, token } = said[0] as { readonly url: string; readonly token: string };
   const propose = async (way: string, key: string): Promise<string> => {
     const response = await fetch(`${url}/v1/trajectories/one/proposals`, {
       method: 'POST',
@@ -36,7 +39,7 @@ async function started(store: string) {
   return { child, closed, propose, errors: () => errors };
 }
 
-test.each(['loop', 'pattern'])('a server whose domain never ends is ended, and starts again: %s', async (way) => {
+test.each(['loop', 'pattern'])('a server with an endless domain ends, and starts again: %s', async (way) => {
   const store = newStore();
   const first = await started(store);
   expect(await first.propose('fine', 'a')).toBe('committed');
@@ -58,11 +61,11 @@ test.each(['loop', 'pattern'])('a server whose domain never ends is ended, and s
   expect(await second.closed).toEqual([0, null]);
 });
 
-test('a server goes on after work within the limit, and after it was stopped for longer', async () => {
+test('a server goes on after short work, and after it was stopped', async () => {
   const { child, closed, propose } = await started(newStore());
-  for (let n = 0; n < 6; n++) expect(await propose('short', `k${n}`)).toBe('committed');
+  for (let n = 0; n < 3; n++) expect(await propose('short', `k${n}`)).toBe('committed');
   child.kill('SIGSTOP');
-  await sleep(LIMIT_MS * 4);
+  await sleep(LIMIT_MS * 1.5);
   child.kill('SIGCONT');
   expect(await propose('fine', 'last')).toBe('committed');
   child.kill('SIGTERM');

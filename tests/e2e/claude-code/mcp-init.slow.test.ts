@@ -1,7 +1,7 @@
 /** `assize init mcp`, with a real MCP server and a real Claude Code that follows a script. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -46,22 +46,24 @@ describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm 
     const original = readFileSync(file);
     stage.write('project/.claude/settings.local.json', { enableAllProjectMcpServers: true });
     const url = `http://127.0.0.1:${await freePort()}`;
-    const printed = assizeIn(stage, 'init', 'mcp', 'claude-code', '--rules', '--yes', '--url', url);
+    const printed = assizeIn(stage, 'init', 'mcp', '--yes', '--url', url);
     expect(printed).toContain('fs: is behind Assize now');
     expect(printed).not.toContain('secret-text');
     expect(statSync(file).mode & 0o777).toBe(0o640);
     const own = join(stage.home, '.assize');
-    for (const name of ['mcp-originals.json', 'tokens/claude-code.token'])
-      expect(statSync(join(own, name)).mode & 0o777).toBe(0o600);
+    const [token] = readdirSync(own).filter((name) => /^mcp-.*token$/.test(name));
+    expect(statSync(join(own, token as string)).mode & 0o777).toBe(0o600);
     const config = join(own, 'assize.config.json');
+    const rules = join(own, 'assize.yaml');
+    writeFileSync(rules, `trust: [fs]\n${readFileSync(rules, 'utf8')}`);
     const server = await startServer(stage.project, ['--config', config, '--port', new URL(url).port]);
     onTestFinished(async () => void (await server.end('SIGKILL')));
     expect(assizeIn(stage, 'init', 'mcp', '--check', '--url', url)).toMatch(/fs: answers, and shows .*write_file/);
 
     const principals = Object.keys(JSON.parse(readFileSync(config, 'utf8')).principals);
     const person = principals.find((name) => name.startsWith('human:')) as string;
-    const token = assizeIn(stage, 'token', 'create', person, '--config', config).trim();
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const personal = assizeIn(stage, 'token', 'create', person, '--config', config).trim();
+    const headers = { authorization: `Bearer ${personal}`, 'content-type': 'application/json' };
     const pending = async (): Promise<any[]> =>
       ((await (await fetch(`${url}/v1/approvals`, { headers })).json()) as { approvals: any[] }).approvals;
     // Claude Code starts the gateway with a PATH that does not have `assize`.
@@ -87,6 +89,6 @@ describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm 
 
     expect(assizeIn(stage, 'init', 'mcp', '--undo', '--yes')).toContain('fs: is as it was');
     expect(readFileSync(file)).toEqual(original);
-    expect(existsSync(join(own, 'tokens/claude-code.token'))).toBe(false);
+    expect(existsSync(join(own, token as string))).toBe(false);
   });
 });

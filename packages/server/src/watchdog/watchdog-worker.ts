@@ -4,7 +4,7 @@ import { workerData } from 'node:worker_threads';
 import { systemClock } from 'assize/internal/oracle';
 import { STUCK_EXIT_CODE, type WatchTask } from './watchdog.ts';
 
-/** The time in which the main thread says where it is, and exits. After it the process is killed. */
+/** The main thread has this time for its exit. After it the process is killed. */
 const EXIT_MS = 500;
 const FRAMES_MAX = 10;
 

@@ -11,7 +11,7 @@ import { CliError } from '../../errors.ts';
 import { writeNew } from '../../files/write-file.ts';
 import { serverAddress } from '../../input/server-address.ts';
 import type { ShownChange } from './agreement.ts';
-import { firstRules, HOOK_AGENTS, HOOK_GRANT, serverConfig } from './server-files.ts';
+import { firstRules, serverConfig } from './server-files.ts';
 
 /** The server of a person's own machine: its folder, its configuration and its tokens. */
 
@@ -49,25 +49,13 @@ export async function findServer(folder: string, url: string | undefined): Promi
 const CONFIG = 'assize.config.json';
 const RULES = 'assize.yaml';
 
-/** The agents of a new server, what they may do, and its address. */
-export interface NewServer {
-  readonly address: string;
-  readonly agents?: readonly string[];
-  readonly grant?: object;
-}
-
-/** Writes the files of a new server, with the agents of hooks or another one. */
-export function writeServerFiles(
-  folder: string,
-  { address, agents = HOOK_AGENTS, grant = HOOK_GRANT }: NewServer,
-): readonly string[] {
+/** Writes the files of a new server. Returns their paths. */
+export function writeServerFiles(folder: string, { address }: Pick<FoundServer, 'address'>): readonly string[] {
   if (CONFIG_FILES.some((name) => existsSync(join(folder, name)))) return [];
   const { username } = userInfo();
   const person = `human:${username.replace(/[^A-Za-z0-9_.-]/g, '-') || 'me'}`;
   const rules = join(folder, RULES);
-  const files: (readonly [string, string])[] = [
-    [join(folder, CONFIG), serverConfig({ agents, grant, person, address })],
-  ];
+  const files: (readonly [string, string])[] = [[join(folder, CONFIG), serverConfig({ person, address })]];
   if (!existsSync(rules)) files.push([rules, firstRules(realpathSync('.'))]);
   writeNew(files, false);
   return files.map(([path]) => path);

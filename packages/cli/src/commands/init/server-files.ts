@@ -1,27 +1,26 @@
+/** The agent whose calls the MCP gateway makes. The gateway pins definitions. */
+export const MCP_AGENT = 'agent:mcp';
+
 /** The authority of an agent whose hooks ask about its calls. */
-export const HOOK_GRANT: object = { trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] };
+const HOOKED = { trajectories: ['calls'], actions: ['call', 'begin', 'report', 'session'] };
 
-/** The authority of an agent whose calls the MCP gateway makes. The gateway pins definitions. */
-export function gatewayGrant(agent: string): object {
-  return {
+const GRANTS: Readonly<Record<string, object>> = {
+  'agent:claude-code': HOOKED,
+  'agent:codex': HOOKED,
+  [MCP_AGENT]: {
     ...{ trajectories: ['calls'], actions: ['call', 'begin', 'report', 'pin'] },
-    scopes: [`role:${agent}`, 'role:gate', 'tool:**'],
-  };
-}
-
-/** The agents of hooks. A new server has a grant for each of these agents. */
-export const HOOK_AGENTS: readonly string[] = ['agent:claude-code', 'agent:codex'];
+    scopes: [`role:${MCP_AGENT}`, 'role:gate', 'tool:**'],
+  },
+};
 
 interface OwnServer {
-  readonly agents: readonly string[];
-  readonly grant: object;
   readonly person: string;
   /** The address that its clients are told. */
   readonly address: string;
 }
 
 /** The configuration of a server for agents on a person's own machine. */
-export function serverConfig({ agents, grant, person, address }: OwnServer): string {
+export function serverConfig({ person, address }: OwnServer): string {
   const config = {
     store: 'sqlite:./assize.db',
     policy: './assize.yaml',
@@ -29,7 +28,9 @@ export function serverConfig({ agents, grant, person, address }: OwnServer): str
     server: { ...listening(address), limits: { requestsPerSecond: 500, concurrency: 256 } },
     worlds: { calls: { domain: 'gateway' } },
     principals: {
-      ...Object.fromEntries(agents.map((agent) => [agent, { kinds: ['agent'], grants: [grant] }])),
+      ...Object.fromEntries(
+        Object.entries(GRANTS).map(([agent, grant]) => [agent, { kinds: ['agent'], grants: [grant] }]),
+      ),
       [person]: { kinds: ['counselor', 'auditor', 'admin'] },
     },
   };

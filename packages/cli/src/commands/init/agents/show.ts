@@ -4,6 +4,7 @@ import type { ResolvedConfig } from 'assize/internal/config';
 import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
 import type { Session } from '../../../store/session.ts';
 import { bold, line } from '../../../terminal/printable.ts';
+import type { Copy } from '../copied-file.ts';
 import { nextCommands } from '../own-server.ts';
 
 /** An installation of hooks: the file that has them, and the files that were written for it. */
@@ -35,13 +36,25 @@ export function showInstalled(
   return EXIT.ok;
 }
 
-export function showRemoved({ out, json }: Session, settings: string, revoked: number): ExitCode {
-  if (json) out.document({ settings, revoked });
-  else
-    out.line(
-      line`${settings} has no hooks of Assize any more, and ${revoked === 1 ? 'its token is' : `${revoked} tokens are`} revoked.`,
-    );
+interface Removed {
+  readonly revoked: number;
+  readonly copy: Copy | undefined;
+}
+
+export function showRemoved({ out, json }: Session, settings: string, { revoked, copy }: Removed): ExitCode {
+  if (json) {
+    out.document({ settings, revoked });
+    return EXIT.ok;
+  }
+  const tokens = revoked === 1 ? 'its token is' : `${revoked} tokens are`;
+  out.line(line`${settings} has no hooks of Assize any more, and ${tokens} revoked.`);
+  if (copy?.isCurrent === false) showKept(out, settings, copy);
   return EXIT.ok;
+}
+
+/** A file that was changed after `assize init` loses only what the command has written. */
+export function showKept(out: Session['out'], path: string, copy: Copy): void {
+  out.line(line`${path} was changed after assize init, and keeps these changes. The text of before is in ${copy.path}`);
 }
 
 /** Shows the faults of an installation, or that there are none. */

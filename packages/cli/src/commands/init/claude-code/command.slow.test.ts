@@ -1,6 +1,15 @@
 /** `assize init claude-code` as a whole program, with a stand-in for Claude Code. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
@@ -44,5 +53,10 @@ test('the check names every settings file that switches the hooks off', () => {
   writeFileSync(shared, '{"disableAllHooks":true}');
   expect(assize('--check', ...url).out).toContain(`${shared} has disableAllHooks`);
   expect(assize('--undo', '--yes')).toMatchObject({ status: 0 });
-  expect(readFileSync(settings, 'utf8')).not.toContain('hook');
+  expect(existsSync(settings)).toBe(false);
+  writeFileSync(settings, '{ "model": "x" }');
+  assize('--yes', ...url);
+  writeFileSync(settings, JSON.stringify({ ...JSON.parse(readFileSync(settings, 'utf8')), mine: 1 }));
+  expect(assize('--undo', '--yes').out).toContain('keeps these changes');
+  expect(JSON.parse(readFileSync(settings, 'utf8'))).toEqual({ model: 'x', mine: 1 });
 });

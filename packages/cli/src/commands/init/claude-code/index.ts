@@ -1,17 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
 import { unreadable } from '../../../files/file-faults.ts';
-import { makeFolder } from '../../../files/folders.ts';
-import { replaceFile } from '../../../files/replace-file.ts';
 import type { Session } from '../../../store/session.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
 import { goneFaults, ownProgram } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';
 import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
 import { agreesTo } from '../agreement.ts';
+import { type Copy, copyOf, putBack, writeCopied } from '../copied-file.ts';
 import { difference } from '../difference.ts';
 import {
   type ExcludeChange,
@@ -22,7 +21,6 @@ import {
   writeExclude,
 } from '../git-exclude.ts';
 import { jsonOrUndefined } from '../json-or-undefined.ts';
-import { ownPlaces } from '../mcp/clients.ts';
 import {
   type FoundServer,
   findServer,
@@ -83,7 +81,7 @@ export function initClaudeCode(init: Command): void {
 async function install(session: Session, options: Options): Promise<ExitCode> {
   const version = await requireClaudeCode(options.claude);
   const path = settingsPath(options);
-  const before = readSettings(path);
+  const [text, before] = readSettings(path);
   if (options.user !== true) requireUntracked(path);
   const found = await findServer(options.server, options.url);
   if (found.config !== undefined) await serverOf(options.server, AGENT);
@@ -101,7 +99,9 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   );
   // Git knows about the file before the token is in it.
   writeExclude(hidden);
-  writeSettings(path, withHooks(before, termsOf(found, options, token)));
+  const copy = copyOf(path, text);
+  const written = textOf(withHooks(before, termsOf(found, options, token)));
+  writeCopied(path, originalOf(text, before, copy), written, copy, OWN);
   const { server } = options;
   const { address } = found;
   return showInstalled(session, { settings: path, files, version, config, address, server, program: 'Claude Code' });
@@ -109,27 +109,31 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
 
 async function undo(session: Session, options: Options): Promise<ExitCode> {
   const path = settingsPath(options);
-  const before = readSettings(path);
+  const [text, before] = readSettings(path);
   const after = withoutHooks(before);
   const tokens = tokensIn(before);
   if (tokens.length === 0 && after === before) throw new CliError('usage', `${path} has no hooks of Assize.`);
   const listed = including(path);
   if (!(await agreed(session, options, [{ path, before, after }, listed]))) return EXIT.negative;
-  writeSettings(path, after);
+  const copy = copyOf(path, text);
+  putBack(path, originalOf(text, before, copy), copy);
   writeExclude(listed);
   const revoked = existsSync(options.server) ? await revoke(await serverOf(options.server, AGENT), tokens) : 0;
-  return showRemoved(session, path, revoked);
+  return showRemoved(session, path, { revoked, copy });
 }
 
 async function check(session: Session, options: Options): Promise<ExitCode> {
   const path = settingsPath(options);
-  const settings = readSettings(path);
+  const [, settings] = readSettings(path);
   const missing = missingEvents(settings);
   const [token = ''] = tokensIn(settings);
   const faults = [
     ...(missing.length > 0 ? [`${path} lacks the hooks of ${missing.join(', ')}`] : []),
     ...goneFaults(programIn(settings)),
-    ...settingsFaults(settingsFiles(ownPlaces()), addressIn(settings)),
+    ...settingsFaults(
+      settingsFiles({ home: homedir(), project: resolve('.'), platform: process.platform, env: process.env }),
+      addressIn(settings),
+    ),
     ...(await requireClaudeCode(options.claude).then(() => [], faultOf)),
     ...(missing.length > 0 ? [] : await hookedFaults(addressIn(settings) ?? '', options, AGENT, token)),
   ];
@@ -176,8 +180,8 @@ function settingsPath({ user }: Options): string {
 }
 
 /** @throws CliError `unreadable_file`, `bad_input` */
-function readSettings(path: string): Settings {
-  if (!existsSync(path)) return {};
+function readSettings(path: string): readonly [text: string, settings: Settings] {
+  if (!existsSync(path)) return ['', {}];
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -185,13 +189,16 @@ function readSettings(path: string): Settings {
     throw unreadable('The settings of Claude Code', error, { path });
   }
   const settings = jsonOrUndefined(text);
-  if (typeof settings === 'object' && settings !== null && !Array.isArray(settings)) return settings as Settings;
+  if (typeof settings === 'object' && settings !== null && !Array.isArray(settings))
+    return [text, settings as Settings];
   throw new CliError('bad_input', `${path} is no JSON object. Correct it, and repeat the command.`);
 }
 
-function writeSettings(path: string, settings: Settings): void {
-  makeFolder(dirname(path));
-  replaceFile(path, textOf(settings), OWN);
+/** The text without the hooks. A file that is still as written has it in its copy. */
+function originalOf(text: string, settings: Settings, copy: Copy | undefined): string {
+  if (copy?.isCurrent === true) return copy.text;
+  const without = withoutHooks(settings);
+  return without === settings ? text : textOf(without);
 }
 
 function textOf(settings: Settings): string {

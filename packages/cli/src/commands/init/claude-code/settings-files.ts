@@ -2,7 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord } from 'assize/internal/base';
 import { parse } from 'jsonc-parser';
-import type { Places } from '../mcp/clients.ts';
+
+export interface Places {
+  readonly home: string;
+  readonly project: string;
+  readonly platform: NodeJS.Platform;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
 /** The settings files that Claude Code reads in a project: those of an organisation come last. */
 export function settingsFiles(places: Places): readonly string[] {

@@ -14,6 +14,7 @@ import { ownProgram } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';
 import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
 import { agreesTo } from '../agreement.ts';
+import { copyOf, putBack, writeCopied } from '../copied-file.ts';
 import { difference } from '../difference.ts';
 import {
   type FoundServer,
@@ -82,7 +83,7 @@ async function install(session: Session, options: Options): Promise<ExitCode> {
   const old = readToken(places.token);
   replaceFile(places.token, `${await newToken(config, AGENT, `hooks in ${places.hooks}`)}\n`, OWN);
   if ('value' in old) await revoke(config, [old.value]);
-  await writeTrusted(options, places, after);
+  await writeTrusted(options, places, [before, after]);
   const { server } = options;
   const files = [...made, places.token];
   const { address } = found;
@@ -104,17 +105,27 @@ function agreed(
 const SHOWN_TRUST = '# and your trust in these hooks, as Codex keeps it: [hooks.state."KEY"] trusted_hash\n';
 
 /** Writes the hooks, and the trust in them. If Codex does not take them, the files stay. */
-async function writeTrusted({ codex }: Options, places: Places, text: string): Promise<void> {
+async function writeTrusted(
+  { codex }: Options,
+  places: Places,
+  [before, text]: readonly [string, string],
+): Promise<void> {
+  const original = withoutOwn(before, places);
+  const copy = copyOf(places.hooks, before);
+  const copied = (after: string): void =>
+    writeCopied(places.hooks, original, after, copyOf(places.hooks, textOf(places.hooks)));
   const paths = [...new Set([places.hooks, places.trust])];
   const earlier = paths.map((path) => [path, existsSync(path) ? textOf(path) : undefined] as const);
   try {
-    write(places.hooks, text);
+    copied(text);
     const found = await ownHooks(codex, places);
     write(places.trust, trusting(textOf(places.trust), places, found));
     const faults = listedFaults(await ownHooks(codex, places));
     if (faults.length > 0) throw new CliError('bad_input', `Codex does not take the hooks: ${faults.join('; ')}.`);
+    copied(textOf(places.hooks));
   } catch (error) {
     for (const [path, content] of earlier) content === undefined ? rmSync(path, { force: true }) : write(path, content);
+    if (copy === undefined) rmSync(copyOf(places.hooks, before)?.path ?? '', { force: true });
     throw error;
   }
 }
@@ -146,7 +157,8 @@ async function undo(session: Session, options: Options): Promise<ExitCode> {
   const after = withoutOwn(before, places);
   if (after === before) throw new CliError('usage', `${places.hooks} has no hooks of Assize.`);
   if (!(await agreed(session, options, places, [before, after]))) return EXIT.negative;
-  write(places.hooks, after);
+  const copy = copyOf(places.hooks, before);
+  putBack(places.hooks, after, copy);
   const trust = textOf(places.trust);
   const left = withoutTrustBlock(trust, places, places.trust);
   if (left !== trust) write(places.trust, left);
@@ -154,7 +166,7 @@ async function undo(session: Session, options: Options): Promise<ExitCode> {
   rmSync(places.token, { force: true });
   const tokens = 'value' in token ? [token.value] : [];
   const revoked = existsSync(options.server) ? await revoke(await serverOf(options.server, AGENT), tokens) : 0;
-  return showRemoved(session, places.hooks, revoked);
+  return showRemoved(session, places.hooks, { revoked, copy });
 }
 
 async function check(session: Session, options: Options): Promise<ExitCode> {

@@ -1,124 +1,89 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { listenOnLoopback } from '../../../../../../tests/support/agents/loopback.ts';
-import { filesOf, namedFile, type Places } from './clients.ts';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { cases } from '../../../../../../tests/support/cases.ts';
 import { serverNameOf } from './names.ts';
-import { remoteFault } from './probe.ts';
-import { hasGateway, hasOwnGateway, type Wrappable, wrappable } from './wrap.ts';
+import { serversIn, withServers } from './servers-file.ts';
+import { faultOf, hasGateway, identityOf, type Members, nameBehind, unwrapped, wrapped } from './wrap.ts';
 
-const TERMS = { program: ['/node', '/assize.js'], url: 'http://127.0.0.1:4517', tokenFile: '/t' } as const;
+const TERMS = {
+  program: ['/bin/node', '/opt/assize.js'],
+  url: 'http://127.0.0.1:4517',
+  tokenFile: '/home/me/mcp.token',
+};
 
-test('address and headers of a server go into the environment', () => {
-  const value = { type: 'http', url: 'https://x.test/mcp?key=secret', headers: { Authorization: 'Bearer secret' } };
-  const { set, remove } = (wrappable(value, '/') as Wrappable).change('x', TERMS);
-  expect(JSON.stringify(set['args'])).not.toContain('secret');
-  expect(set).toMatchObject({
-    type: 'stdio',
-    env: { MCP_SERVER_URL: value.url, MCP_SERVER_HEADER_1: 'Bearer secret' },
-  });
-  expect(set['args']).toEqual(expect.arrayContaining(['--header', 'Authorization=MCP_SERVER_HEADER_1']));
-  expect(remove).toEqual(['url', 'headers']);
-  expect(hasOwnGateway(set, TERMS)).toBe(true);
-});
+const text = fc.string({ minLength: 1, maxLength: 8 });
+const texts = fc.dictionary(text, text, { maxKeys: 3 });
+const local = fc.record(
+  { command: fc.constantFrom('node', 'npx'), args: fc.array(text), env: texts, cwd: text },
+  { requiredKeys: ['command', 'args'] },
+);
+const header = fc.stringMatching(/^[a-z][a-z-]{0,8}$/);
+const remote = fc.record(
+  { type: fc.constant('http'), url: fc.webUrl(), headers: fc.dictionary(header, text, { minKeys: 1 }), env: texts },
+  { requiredKeys: ['url'] },
+);
 
-test('a program that only has the name of the gateway is another one', () => {
-  const { set } = (wrappable({ command: 'npx', args: ['x'] }, '/') as Wrappable).change('x', TERMS);
-  expect([hasOwnGateway(set, TERMS), hasGateway(set)]).toEqual([true, true]);
-  const args = set['args'] as string[];
-  for (const other of [
-    { ...set, command: '/tmp/x/assize', args: args.slice(1) },
-    { ...set, args: args.map((word) => (word === TERMS.program[1] ? '/tmp/x/assize.js' : word)) },
-    { ...set, args: args.map((word) => (word === TERMS.url ? 'http://127.0.0.1:9' : word)) },
-    { ...set, args: args.map((word) => (word === TERMS.tokenFile ? '/tmp/t' : word)) },
-  ])
-    expect([hasOwnGateway(other, TERMS), hasGateway(other)]).toEqual([false, true]);
-  expect(hasOwnGateway({ url: `${TERMS.url}/mcp/notes` }, TERMS)).toBe(true);
-  expect(hasOwnGateway({ url: `${TERMS.url}.evil.test/mcp/notes` }, TERMS)).toBe(false);
-});
-
-test.each([
-  [{ type: 'sse', url: 'https://x.test' }, 'SSE'],
-  [{ url: 'https://x.test', oauth: { clientId: 'a' } }, 'OAuth'],
-  [{ url: 'https://x.test', headersHelper: './token' }, 'OAuth'],
-  [{ url: 'https://x.test', type: 'ws' }, 'unknown'],
-  [{ command: 'npx -y server' }, 'shell'],
-  [{ command: 'a', args: 'b' }, 'no list'],
-  [{}, 'neither'],
-])('%j is left alone', (value, why) => {
-  expect(wrappable(value, '/')).toEqual({ why: expect.stringContaining(why) });
-});
-
-test('a file of a project is another server in another project', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'assize-wrap-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'server.mjs'), '');
-  const identity = (at: string, args: string[]) => (wrappable({ command: 'node', args }, at) as Wrappable).identity;
-  expect(identity(folder, ['server.mjs'])).not.toBe(identity('/', ['server.mjs']));
-  expect(identity(folder, ['-y', '@scope/server'])).toBe(identity('/', ['-y', '@scope/server']));
-});
-
-test('a name is known to rules, free, and none of the parts of calls', () => {
-  const taken = new Map([['notes', 'one']]);
-  expect(serverNameOf('notes', 'one', taken)).toBe('notes');
-  expect(serverNameOf('notes', 'two', taken)).toBe('notes-2');
-  expect(serverNameOf('My server.v2', 'x', taken)).toBe('My-server-v2');
-  expect(serverNameOf('project:notes', 'x', taken)).toBe('project-notes');
-  expect(serverNameOf('Files', 'x', taken)).toBe('mcp-Files');
-  expect(serverNameOf('日本', 'x', taken)).toBe('server');
-});
-
-test('the files of each client on each system', () => {
-  const places: Places = { home: '/h', project: '/p', platform: 'linux', env: {} };
-  const paths = (client: Parameters<typeof filesOf>[0], more: Partial<Places> = {}) =>
-    filesOf(client, { ...places, ...more }).map(({ path }) => path);
-  expect(paths('claude-code')).toEqual(['/p/.mcp.json', '/h/.claude.json']);
-  expect(paths('claude-desktop')).toEqual(['/h/.config/Claude/claude_desktop_config.json']);
-  expect(paths('claude-desktop', { platform: 'darwin' })).toEqual([
-    '/h/Library/Application Support/Claude/claude_desktop_config.json',
-  ]);
-  expect(paths('claude-desktop', { platform: 'win32', env: { APPDATA: '/d' } })).toEqual([
-    '/d/Claude/claude_desktop_config.json',
-  ]);
-  expect(paths('cursor')).toEqual(['/p/.cursor/mcp.json', '/h/.cursor/mcp.json']);
-  expect(paths('vscode')).toEqual(['/p/.vscode/mcp.json', '/h/.config/Code/User/mcp.json']);
-  expect(paths('codex', { env: { CODEX_HOME: '/c' } })).toEqual(['/p/.codex/config.toml', '/c/config.toml']);
-  const named = (path: string) => namedFile(path, undefined, places).client;
-  expect(['/x/.mcp.json', '/x/.cursor/mcp.json', '/x/a.toml', '/x/a.json'].map(named)).toEqual([
-    ...['claude-code', 'cursor', 'codex', 'other'],
-  ]);
-});
-
-test('a server that asks for a sign-in, or that is away, is found out', async () => {
-  const server = createServer((request, response) => {
-    response.statusCode = request.headers['x-key'] === 'right' ? 200 : 401;
-    response.end('{}');
-  });
-  const { url, close } = await listenOnLoopback(server);
-  const fault = (headers: Record<string, string>, at = url) => remoteFault({ url: at, headers, hasVariables: false });
-  expect(await fault({ 'x-key': 'right' })).toBeUndefined();
-  expect(await fault({})).toContain('OAuth');
-  expect(await fault({ 'x-key': 'wrong' })).toContain('401');
-  await close();
-  expect(await fault({})).toContain('did not answer');
-  expect(await remoteFault({ url, headers: {}, hasVariables: true })).toBeUndefined();
-});
-
-test('the headers of a server go to no other address', async () => {
-  const seen: (string | undefined)[] = [];
-  const other = await listenOnLoopback(
-    createServer((request, response) => {
-      seen.push(String(request.headers['x-key']));
-      response.end('{}');
+test('a server is the same again after its gateway is taken out', () => {
+  fc.assert(
+    fc.property(fc.oneof(local, remote), (value: Members) => {
+      const behind = wrapped(value, 'notes', TERMS);
+      expect(hasGateway(behind)).toBe(true);
+      expect(nameBehind(behind)).toBe('notes');
+      const env = value['env'] as object | undefined;
+      const { env: _, ...others } = value;
+      const same = env !== undefined && Object.keys(env).length === 0 && 'url' in value ? others : value;
+      expect(unwrapped(behind, TERMS)).toEqual(same);
+      expect(unwrapped(behind, { ...TERMS, tokenFile: '/tmp/other.token' })).toBeUndefined();
+      expect(unwrapped(value, TERMS)).toBeUndefined();
     }),
+    { numRuns: cases(500) },
   );
-  const first = await listenOnLoopback(
-    createServer((_, response) => response.writeHead(307, { location: other.url }).end()),
-  );
-  const fault = await remoteFault({ url: first.url, headers: { 'x-key': 'secret' }, hasVariables: false });
-  expect(fault).toContain('another address');
-  expect(seen).toEqual([]);
-  await Promise.all([first.close(), other.close()]);
+});
+
+test.each<[Members, string]>([
+  [{ command: 'node x.mjs' }, 'a line for a shell'],
+  [{ command: 'node', args: 'x' }, 'not a list'],
+  [{ command: 'node', type: 'http' }, 'with a command'],
+  [{}, 'neither a command nor an address'],
+  [{ url: 'https://a.example', type: 'sse' }, 'older transport'],
+  [{ url: 'https://a.example', type: 'ws' }, 'unknown'],
+  [{ url: 'https://a.example', oauth: {} }, 'OAuth'],
+  [{ url: 'https://a.example', headers: { a: 1 } }, 'not texts'],
+])('a server is left alone, with the reason: %j', (value, why) => {
+  expect(faultOf(value)).toContain(why);
+});
+
+test('another server of the same name gets another name in rules', () => {
+  const [one, other] = [
+    { command: 'node', args: ['a'] },
+    { command: 'node', args: ['b'] },
+  ].map(identityOf);
+  const taken = { notes: one!, 'notes-2': 'x' };
+  expect(serverNameOf('notes', one!, taken)).toBe('notes');
+  expect(serverNameOf('notes', other!, taken)).toBe('notes-3');
+  expect(['Files', 'a b/c', '--', 'constructor'].map((name) => serverNameOf(name, 'x', {}))).toEqual([
+    ...['mcp-Files', 'a-b-c', 'server', 'constructor'],
+  ]);
+});
+
+test('comments and other members stay, and a text that is not valid is refused', () => {
+  const before = `\uFEFF{
+    // mine
+    "mcpServers": {
+        "a": {
+            "command": "node", // why
+            "args": ["x"]
+        }
+    },
+}\n`;
+  const [a] = serversIn('f', before);
+  const after = withServers('f', before, new Map([[a!, { command: 'go', args: ['y'] }]]));
+  expect(after).toContain('"command": "go", // why');
+  expect(after).toContain('// mine');
+  expect(serversIn('f', after)[0]!.value).toEqual({ command: 'go', args: ['y'] });
+  expect(withServers('f', before, new Map([[a!, a!.value]]))).toBe(before);
+  for (const text of ['{', '[]', '{"mcpServers": {}']) expect(() => serversIn('f', text)).toThrow('Correct it');
+  const twice = '{"mcpServers": {"a": {"command": "x", "command": "y"}}}';
+  const [one] = serversIn('f', twice);
+  expect(() => withServers('f', twice, new Map([[one!, { command: 'z' }]]))).toThrow('twice');
 });
