@@ -56,15 +56,12 @@ function run(does: string): any[] {
 }
 
 describe('the tour', () => {
-  test('tells four worlds from the ledger and from the log of the bank', () => {
+  test('tells three worlds from the ledger and from the log of the bank', () => {
     const said = server.printed();
     expect(said).toMatch(/rejected +r2 acme-gold +4900\.00 +PAYEE_IS_KNOWN: .* The text of the receipt asked for it\./);
     expect(said).toMatch(/escalated r3 carla +1240\.00 +A manager must decide\./);
     expect(said).toMatch(/committed r4 dan +96\.00 +The server was killed during the payment\. .* one payment B-3\./);
     expect(said).toContain('3 payments, 157.30 in all, each once.');
-    expect(said).toMatch(
-      /20 advisories[\s\S]*13 are disclosed, and 7 are refused by DISCLOSURE_COMPLETENESS and PATCH_/,
-    );
     expect(said).toMatch(/^bills {7}The agent pays suppliers behind a rules file\./m);
     expect(said.split('\n').length).toBeLessThan(45);
   });
@@ -138,7 +135,6 @@ describe('the tour', () => {
     expect(verified.valid).toBe(true);
     expect(verified.reports.map((one: { trajectory_id: string }) => one.trajectory_id).sort()).toEqual([
       'bills',
-      'disclosure',
       'expenses',
       'udt',
     ]);

@@ -21,7 +21,6 @@ export const ARCHITECTURES: Readonly<Record<string, Case | Exempt>> = {
         ...{ agents: [agent()], architectures: [architectures.microservices()], turns: 1, schedules: 2, seed: 1 },
         ...{ states: [{ cap: 5, spent: {} }], at: '2026-01-01', signal: new AbortController().signal },
         onProgress: () => undefined,
-        watch: { begin: () => undefined, end: () => undefined },
       },
     ],
     { 0: 'made by defineDomain, which refused what was wrong with it', '1.architectures': PORT, '1.signal': PORT },

@@ -99,7 +99,6 @@ export const AGENTS: Readonly<Record<string, Case | Exempt>> = {
           ...{ domain: newsroom, anchors: [operator.publicKey], at: 0, samples: 1, seed: 0 },
           ...{ limits: { turns: 1, waits: 0 }, simulators: { 'mail.send': { answer: null } } },
           variants: [{ name: 'same', agents: listOf(made), people: 'wait', fresh: false }],
-          watch: { begin: () => undefined, end: () => undefined },
         },
       ];
     },

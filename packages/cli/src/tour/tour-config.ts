@@ -1,11 +1,9 @@
 import { incident } from '@assize/audit/internal/incident';
 import { gatewayDomain } from '@assize/gate/internal/gateway';
 import { defineConfig, type ResolvedConfig, resolveConfig } from 'assize/internal/config';
-import { disclosure } from 'assize/internal/domains/disclosure';
 import { udt } from 'assize/internal/domains/udt';
 import { bankAt } from './bank-client.ts';
 import type { BankAddress } from './bank-sink.ts';
-import { DISCLOSURE_WORLD } from './disclose-advisories.ts';
 import { bankTransfer, expenses } from './expenses.ts';
 import { UDT_WORLD } from './play-udt.ts';
 import { PAYEES } from './receipts.ts';
@@ -27,7 +25,7 @@ export function tourConfig(
 ): ResolvedConfig {
   const config = defineConfig({
     store: TOUR_STORE,
-    domains: [expenses, disclosure, udt, gatewayDomain, incident],
+    domains: [expenses, udt, gatewayDomain, incident],
     tools: [bankTransfer(bankAt(bank))],
     worlds: {
       [EXPENSES_WORLD]: {
@@ -64,4 +62,4 @@ export function tourConfig(
 }
 
 /** The worlds of the tour in the order of its text. */
-export const WORLDS = [EXPENSES_WORLD, BILLS_WORLD, DISCLOSURE_WORLD, UDT_WORLD] as const;
+export const WORLDS = [EXPENSES_WORLD, BILLS_WORLD, UDT_WORLD] as const;

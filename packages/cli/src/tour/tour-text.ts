@@ -15,10 +15,6 @@ export interface TourReport {
   readonly worlds: readonly { readonly world: string; readonly entries: number }[];
   readonly payments: readonly RuledPayment[];
   readonly bank: readonly BankLine[];
-  readonly advisories: number;
-  readonly disclosed: number;
-  /** The rules that refused the others. */
-  readonly refused_by: readonly string[];
   /** Links that sign in once, within ten minutes. */
   readonly sign_in: { readonly manager: string; readonly auditor: string };
   readonly commands: readonly TourCommand[];
@@ -34,7 +30,7 @@ export function tellTour(out: Output, report: TourReport): void {
   const say = (text: Printable): void => out.line(text);
   say(line`${bold('Agents propose, rules decide, people approve, and one ledger records it all.')}`);
   say(
-    line`Scripted agents filled four worlds in ${TOUR_STORE.slice('sqlite:'.length)}. No model and no key took part.`,
+    line`Scripted agents filled three worlds in ${TOUR_STORE.slice('sqlite:'.length)}. No model and no key took part.`,
   );
   say(line``);
   say(line`${bold('expenses')}    An agent pays receipts through a bank.`);
@@ -43,11 +39,6 @@ export function tellTour(out: Output, report: TourReport): void {
   say(
     line`${bold('bills')}       The agent pays suppliers behind a rules file. A person approves bills from 100.00 on.`,
   );
-  const { advisories, disclosed, refused_by } = report;
-  say(
-    line`${bold('disclosure')}  Agents disclose ${counted(advisories, 'advisory')} of the Go vulnerability database.`,
-  );
-  say(line`  ${disclosed} are disclosed, and ${advisories - disclosed} are refused by ${refused_by.join(' and ')}.`);
   say(line`${bold('udt')}         Agents claim a patient's drug tests. assize demo tells this story.`);
   say(line``);
   say(line`Assize listens on ${bold(report.url)}. Ctrl-C stops it, and the next start has the same worlds.`);

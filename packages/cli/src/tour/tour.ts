@@ -1,4 +1,4 @@
-/** The tour of the server: four worlds that scripted agents filled, without a model or a key. */
+/** The tour of the server: three worlds that scripted agents filled, without a model or a key. */
 import { appendFileSync } from 'node:fs';
 import {
   COMMAND_LINE,
@@ -13,12 +13,10 @@ import { addMicros } from 'assize/internal/canon';
 import { type PrincipalKind, type ResolvedConfig, type RootKey, rootKeyOf } from 'assize/internal/config';
 import { systemClock } from 'assize/internal/oracle';
 import { openStore, type Store, sealKeys } from 'assize/internal/stores';
-import { summaryOf } from 'assize/internal/views';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
 import type { Output } from '../terminal/output.ts';
 import { AgentClient } from './agent-client.ts';
 import { BankSink, readBankLog } from './bank-sink.ts';
-import { DISCLOSURE_WORLD, discloseAdvisories } from './disclose-advisories.ts';
 import { checkWorlds, withFreshAdvice } from './earlier-tour.ts';
 import { ruledPayments } from './payment-log.ts';
 import { playBills } from './play-bills.ts';
@@ -91,7 +89,6 @@ interface TourParts {
 async function fillWorlds({ root, bank, store, config }: TourParts, interruption: AbortSignal): Promise<void> {
   await checkWorlds(store, config.domains, root);
   await playUdt(store, root);
-  await discloseAdvisories(store, root);
   await playBills(store, root);
   interruption.throwIfAborted();
   if (await isPlayed(store)) return;
@@ -169,41 +166,19 @@ function createToken({ tokens }: Pick<Credentials, 'tokens'>, principal: string,
 async function reportOf(serving: Serving, store: Store): Promise<TourReport> {
   const payments = await ruledPayments(store);
   const worlds = await Promise.all(
-    WORLDS.map(async (world) => {
-      const trajectory = await serving.service.assize.open(world);
-      return { world, entries: (await store.entries(world)).length, state: trajectory.state() };
-    }),
+    WORLDS.map(async (world) => ({ world, entries: (await store.entries(world)).length })),
   );
   return {
     url: serving.url,
-    worlds: worlds.map(({ world, entries }) => ({ world, entries })),
+    worlds,
     payments,
     bank: readBankLog(BANK_LOG),
-    ...disclosuresIn(worlds.find(({ world }) => world === DISCLOSURE_WORLD)?.state),
-    refused_by: await refusingRules(store),
     sign_in: {
       manager: await serving.signInLink(PEOPLE.manager),
       auditor: await serving.signInLink(PEOPLE.auditor),
     },
     commands: commandsOf(serving.url, payments),
   };
-}
-
-function disclosuresIn(state: unknown): Pick<TourReport, 'advisories' | 'disclosed'> {
-  const { vulnerabilities, records } = state as {
-    readonly vulnerabilities: object;
-    readonly records: Readonly<Record<string, { readonly disclosed_at?: string }>>;
-  };
-  return {
-    advisories: Object.keys(vulnerabilities).length,
-    disclosed: Object.values(records).filter(({ disclosed_at }) => disclosed_at !== undefined).length,
-  };
-}
-
-/** The rules that refused a disclosure, each once. */
-async function refusingRules(store: Store): Promise<string[]> {
-  const summaries = (await store.entries(DISCLOSURE_WORLD)).map((row) => summaryOf(row));
-  return [...new Set(summaries.flatMap(({ invariant_id }) => invariant_id ?? []))].sort();
 }
 
 function ended(interruption: AbortSignal): Promise<void> {
