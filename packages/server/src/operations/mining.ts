@@ -108,8 +108,7 @@ const mined = operation({
         );
     const report: MiningReport = await mineStore(service.store, {
       trajectoryIds: trajectories,
-      backtest: (store, added, options) =>
-        backtestRules(store, added, { ...options, oracle: service.store }),
+      backtest: (store, added, options) => backtestRules(store, added, { ...options, oracle: service.store }),
       backtested: backtest,
       ...(good !== undefined && { good }),
       ...(kinds !== undefined && { kinds }),

@@ -14,13 +14,13 @@ export interface Copy {
 }
 
 /** The name of a copy ends with this and the hash of the text that the command has written. */
-const MARK = '.before-assize-';
+export const COPY_MARK = '.before-assize-';
 
 /** The copy of a file with this text. Undefined: the command has not changed the file. */
 export function copyOf(path: string, text: string): Copy | undefined {
   const folder = dirname(path);
   if (!existsSync(folder)) return undefined;
-  const name = readdirSync(folder).find((each) => each.startsWith(`${basename(path)}${MARK}`));
+  const name = readdirSync(folder).find((each) => each.startsWith(`${basename(path)}${COPY_MARK}`));
   if (name === undefined) return undefined;
   const copy = join(folder, name);
   return { path: copy, text: readFileSync(copy, 'utf8'), isCurrent: copy === pathOf(path, text) };
@@ -52,5 +52,5 @@ export function putBack(path: string, before: string, copy: Copy | undefined): v
 const OWN = 0o600;
 
 function pathOf(path: string, written: string): string {
-  return `${path}${MARK}${hashText(written).slice(0, 12)}`;
+  return `${path}${COPY_MARK}${hashText(written).slice(0, 12)}`;
 }

@@ -5,6 +5,7 @@ import { CliError } from '../../errors.ts';
 import { makeFolder } from '../../files/folders.ts';
 import { replaceFile } from '../../files/replace-file.ts';
 import type { ShownChange } from './agreement.ts';
+import { COPY_MARK } from './copied-file.ts';
 import { difference } from './difference.ts';
 
 const MARK = '# A file with a token, added by assize init.';
@@ -17,12 +18,12 @@ export interface ExcludeChange {
 }
 
 /**
- * Keeps a file with a token out of commits. Undefined outside of a work tree of git, and for a file
- * that is ignored or listed already.
+ * Keeps a file with a token, and its copy, out of commits. Undefined outside of a work tree of git,
+ * and for files that are ignored or listed already.
  */
 export function excluding(file: string): ExcludeChange | undefined {
   const found = listFor(file);
-  if (found === undefined || git(file, 'check-ignore', '-q', '--', found.file) !== undefined) return undefined;
+  if (found === undefined || ['', COPY_MARK].every((end) => isIgnored(found.file + end))) return undefined;
   const { path, before } = found;
   const end = before === '' || before.endsWith('\n') ? '' : '\n';
   return { path, before, after: `${before}${end}${blockOf(found.name)}` };
@@ -70,7 +71,11 @@ function listFor(file: string) {
 }
 
 function blockOf(name: string): string {
-  return `${MARK}\n/${name.replace(/[\\*?[\]]/g, '\\$&')}\n`;
+  return `${MARK}\n/${name.replace(/[\\*?[\]]/g, '\\$&')}*\n`;
+}
+
+function isIgnored(file: string): boolean {
+  return git(file, 'check-ignore', '-q', '--', file) !== undefined;
 }
 
 /** Output of git in the folder of a file. Undefined if git fails or is not installed. */

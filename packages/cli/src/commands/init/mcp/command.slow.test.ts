@@ -72,6 +72,14 @@ test('the person’s changes after an installation stay, and are told', () => {
   expect(JSON.parse(read())).toEqual({ mine: 1, mcpServers: { a: NOTES, b: NOTES } });
 });
 
+test('an undo needs the copy alone, whatever the address is', () => {
+  const before = JSON.stringify({ mcpServers: { a: NOTES } });
+  writeFileSync(file, before);
+  assize('--yes', '--url', 'http://127.0.0.1:4571');
+  expect(assize('--undo', '--yes', '--url', 'http://127.0.0.1:4572')).toMatchObject({ status: 0 });
+  expect([read(), copies()]).toEqual([before, []]);
+});
+
 test('another program with the name of the gateway is told as such', () => {
   const other = { command: '/tmp/x/assize', args: ['mcp', '--name', 'a', '--', 'node', 'evil.mjs'] };
   writeFileSync(file, JSON.stringify({ mcpServers: { a: other, b: NOTES } }));

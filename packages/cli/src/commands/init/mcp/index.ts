@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isAssizeError } from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
 import { loadConfig } from 'assize/internal/config';
@@ -123,9 +124,14 @@ function originalOf({ path, text, copy, terms }: Place): string {
   return own.length === 0 ? text : withServers(path, text, new Map(own));
 }
 
-/** The servers that have the gateway of these terms, by their places. */
-function behindIn({ path, text, terms }: Place): ReadonlySet<string> {
-  const own = serversIn(path, text).filter(({ value }) => unwrapped(value, terms) !== undefined);
+/** The servers that have the gateway, by their places. The copy tells, or else the terms do. */
+function behindIn({ path, text, copy, terms }: Place): ReadonlySet<string> {
+  const before = copy?.isCurrent === true ? serversIn(path, copy.text) : undefined;
+  const own = serversIn(path, text).filter(({ at, value }) =>
+    before === undefined
+      ? unwrapped(value, terms) !== undefined
+      : !before.some((one) => isDeepStrictEqual([one.at, one.value], [at, value])),
+  );
   return new Set(own.map(({ at }) => JSON.stringify(at)));
 }
 
