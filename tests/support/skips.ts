@@ -282,11 +282,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'the Go vulnerability database is not there (ASSIZE_DATA)',
     holds: without('go-vulndb'),
-    files: [
-      'examples/domains/disclosure/adjudicate.slow.test.ts',
-      'labs/experiments/tests/disclosure.slow.test.ts',
-      'packages/cli/src/tour/advisories.test.ts',
-    ],
+    files: ['examples/domains/disclosure/adjudicate.slow.test.ts', 'labs/experiments/tests/disclosure.slow.test.ts'],
     named: /absent without ASSIZE_DATA/,
   },
   {

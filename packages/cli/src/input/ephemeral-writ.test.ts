@@ -37,6 +37,6 @@ test('is the only writ that commands issue for their own actions', () => {
     'commands/demo-story.ts',
     'commands/writ/issue.ts',
     'input/ephemeral-writ.ts',
-    'tour/role-writ.ts',
+    'tour/worlds.ts',
   ]);
 });

@@ -16,8 +16,7 @@ import {
   SCENES,
 } from '../commands/demo-scenes.ts';
 import { nineOClock } from '../commands/demo-steps.ts';
-import { roleWrit } from './role-writ.ts';
-import { openOrCreate } from './worlds.ts';
+import { openOrCreate, roleWrit } from './worlds.ts';
 
 export const UDT_WORLD = 'udt';
 const MINUTE_MICROS = 60_000_000;
