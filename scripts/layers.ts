@@ -38,6 +38,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
   postgres: { src: [] },
   tools: { schemas: [], src: ['schemas'] },
   testing: { conformance: [], src: [], public: ['src', 'conformance'] },
+  command: { src: [] },
   agents: {
     agents: [],
     models: ['agents'],
@@ -56,7 +57,6 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     incidents: ['blast', 'incident'],
     public: ['checkpoints', 'bundle', 'replay', 'blast', 'compliance', 'incidents'],
   },
-  cells: { src: [] },
   'ai-sdk': { src: [] },
   langchain: { src: [] },
   'openai-agents': { src: [] },
@@ -65,6 +65,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
   opentelemetry: { src: [] },
   cedar: { src: [] },
   server: { src: [] },
+  cells: { src: [] },
   cli: { src: [] },
 };
 
@@ -74,7 +75,8 @@ const FROM_CORE: Readonly<Record<string, readonly string[]>> = {
   'tools/schemas': ['base'],
   'tools/src': ['base', 'canon', 'authority', 'effects'],
   'testing/conformance': ['base', 'canon'],
-  'cells/src': ['base', 'canon', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'runtime', 'stores'],
+  'command/src': ['base', 'canon', 'ledger', 'runtime', 'stores', 'config', 'views'],
+  'cells/src': [...CORE, 'stores', 'config', 'views'],
   'agents/agents': [...CORE, 'stores', 'config'],
   'agents/models': ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'runtime'],
   'agents/chat': ['base', 'canon', 'authority', 'ledger', 'kernel', 'oracle', 'memory', 'runtime'],

@@ -11,16 +11,17 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
-  assize: [86.1, 572],
+  assize: [86, 571],
   '@assize/postgres': [7.9, 40],
-  '@assize/cli': [24.2, 184],
-  '@assize/server': [17.7, 137],
+  '@assize/command': [1.8, 12],
+  '@assize/cli': [21.9, 165],
+  '@assize/server': [17.3, 135],
   '@assize/testing': [12, 118],
   '@assize/gate': [13, 102],
   '@assize/agents': [10.3, 73.5],
   '@assize/tools': [8.5, 60],
   '@assize/audit': [11.4, 79],
-  '@assize/cells': [1.8, 12],
+  '@assize/cells': [2.8, 19],
   '@assize/console': [20.8, 161.5],
 };
 

@@ -17,12 +17,12 @@ const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: strin
     instead: 'chance comes from a Random (oracle/random.ts)',
   },
   {
-    where: /^(packages|labs)\/(?!(?:\w+\/)?cli\/)/,
+    where: /^(packages|labs)\/(?!(?:\w+\/)?cli\/|command\/)/,
     // An example is a program, and prints. The configuration has one place that reads variables,
     // the drivers of conformance inherit them, and the keys of an object store are nowhere else.
     not: /\/example\.ts$|^packages\/assize\/src\/config\/environment\.ts$|^packages\/assize\/src\/stores\/archive\/s3-environment\.ts$|^packages\/testing\/src\/conformance\/child-environment\.ts$/,
     what: /\bprocess\.env\b|\bconsole\.(log|error|warn)\(/,
-    instead: 'settings are arguments; only the CLI talks',
+    instead: 'settings are arguments; only commands talk',
   },
   {
     where: /^(packages|examples|labs|bench|scripts)\//,

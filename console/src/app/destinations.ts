@@ -1,4 +1,4 @@
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { visible } from '@assize/command/internal/terminal/visible.ts';
 import type { SpotlightActionGroupData } from '@mantine/spotlight';
 import { useLocation } from 'wouter';
 import { api, dataOf } from '../api/client.ts';

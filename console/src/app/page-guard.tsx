@@ -1,4 +1,4 @@
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Alert, Button, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
 

@@ -1,4 +1,4 @@
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core';
 import { Inert } from '../parts/inert-text.tsx';
 import classes from './person-menu.module.css';

@@ -1,4 +1,4 @@
-import { visibleJson } from '@assize/cli/internal/terminal/visible.ts';
+import { visibleJson } from '@assize/command/internal/terminal/visible.ts';
 import { Table, Text } from '@mantine/core';
 import { type UseQueryResult, useQueries } from '@tanstack/react-query';
 import { entriesOf } from '../api/changed-by.ts';

@@ -1,4 +1,4 @@
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { notifications } from '@mantine/notifications';
 
 /** Shows a short message for some seconds. It may name things of agents. */

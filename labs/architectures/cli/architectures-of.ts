@@ -1,7 +1,6 @@
-import { CliError } from '@assize/cli/internal/errors.ts';
-import { readText } from '@assize/cli/internal/files/input-file.ts';
 import { importModule, lookedAt } from '@assize/cli/internal/files/module-file.ts';
 import { chatModelOf, modelIdOf } from '@assize/cli/internal/store/chat-model.ts';
+import { CliError, readText } from '@assize/command';
 import type { Store } from 'assize/internal/stores';
 import { type Architecture, judged, kernel, microservices } from '../index.ts';
 

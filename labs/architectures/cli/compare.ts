@@ -1,10 +1,19 @@
-import { CliError, EXIT } from '@assize/cli/internal/errors.ts';
-import { readJson } from '@assize/cli/internal/files/input-file.ts';
-import { between, configOption, count, upTo, withoutStore } from '@assize/cli/internal/files/options.ts';
 import { listedAgents, loadAgentsFile } from '@assize/cli/internal/store/agents.ts';
 import { domainsNamed } from '@assize/cli/internal/store/domains.ts';
 import { recordingTo } from '@assize/cli/internal/store/record-file.ts';
-import { inSession, type Session, type StorelessOptions } from '@assize/cli/internal/store/session.ts';
+import {
+  between,
+  CliError,
+  configOption,
+  count,
+  EXIT,
+  inSession,
+  readJson,
+  type Session,
+  type StorelessOptions,
+  upTo,
+  withoutStore,
+} from '@assize/command';
 import type { Domain } from 'assize/internal/kernel';
 import { type Command, Option } from 'commander';
 import { COMPARE_LIMITS, type ComparedAgent, type CompareOptions, compareArchitectures } from '../index.ts';

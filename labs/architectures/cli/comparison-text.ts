@@ -1,6 +1,5 @@
-import type { Output } from '@assize/cli/internal/terminal/output.ts';
-import { bold, dim, line, type Printable, red, type Value, yellow } from '@assize/cli/internal/terminal/printable.ts';
-import { shortJson } from '@assize/cli/internal/terminal/short-json.ts';
+import type { Output } from '@assize/command';
+import { bold, dim, line, type Printable, red, shortJson, type Value, yellow } from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { ArchitectureComparison, ArchitectureFigures, ComparedStep, Violation } from '../index.ts';
 

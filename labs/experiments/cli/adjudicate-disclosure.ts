@@ -1,9 +1,6 @@
 import { join } from 'node:path';
-import { CliError, type ExitCode } from '@assize/cli/internal/errors.ts';
-import { readLines } from '@assize/cli/internal/files/input-file.ts';
-import type { Session } from '@assize/cli/internal/store/session.ts';
-import type { Output } from '@assize/cli/internal/terminal/output.ts';
-import { bold, line, red, type Value } from '@assize/cli/internal/terminal/printable.ts';
+import type { Output, Session } from '@assize/command';
+import { bold, CliError, type ExitCode, line, readLines, red, type Value } from '@assize/command';
 import {
   type Advisory,
   adjudicateDisclosure,

@@ -1,5 +1,5 @@
-import { CliError } from '@assize/cli/internal/errors.ts';
-import type { SharedOptions } from '@assize/cli/internal/store/session.ts';
+import type { SharedOptions } from '@assize/command';
+import { CliError } from '@assize/command';
 
 /** Everything that `adjudicate` can be told. */
 export interface AdjudicateCliOptions extends SharedOptions {

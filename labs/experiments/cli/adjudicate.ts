@@ -1,10 +1,21 @@
 import { join } from 'node:path';
-import { CliError } from '@assize/cli/internal/errors.ts';
-import { checked, readJson, readLines } from '@assize/cli/internal/files/input-file.ts';
-import { positive, withSharedOptions } from '@assize/cli/internal/files/options.ts';
-import { inSession } from '@assize/cli/internal/store/session.ts';
-import type { Output } from '@assize/cli/internal/terminal/output.ts';
-import { bold, dim, green, line, red, type Value, yellow } from '@assize/cli/internal/terminal/printable.ts';
+import type { Output } from '@assize/command';
+import {
+  bold,
+  CliError,
+  checked,
+  dim,
+  green,
+  inSession,
+  line,
+  positive,
+  readJson,
+  readLines,
+  red,
+  type Value,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import type { Domain } from 'assize';
 import { toPointer } from 'assize/internal/canon';
 import { type Command, Option } from 'commander';

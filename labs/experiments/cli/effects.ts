@@ -1,8 +1,14 @@
 import { resolve } from 'node:path';
-import { described, EXIT, say } from '@assize/cli/internal/errors.ts';
-import { count, withoutStore } from '@assize/cli/internal/files/options.ts';
-import { inSession, type StorelessOptions } from '@assize/cli/internal/store/session.ts';
-import { withoutPasswords } from '@assize/cli/internal/terminal/without-passwords.ts';
+import {
+  count,
+  described,
+  EXIT,
+  inSession,
+  type StorelessOptions,
+  say,
+  withoutPasswords,
+  withoutStore,
+} from '@assize/command';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   type Done,

@@ -1,10 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CliError, note } from '@assize/cli/internal/errors.ts';
-import { unwritable } from '@assize/cli/internal/files/file-faults.ts';
-import { makeFolder, requireWritable } from '@assize/cli/internal/files/folders.ts';
-import type { Session } from '@assize/cli/internal/store/session.ts';
-import { bold, line } from '@assize/cli/internal/terminal/printable.ts';
+import type { Session } from '@assize/command';
+import { bold, CliError, line, makeFolder, note, requireWritable, unwritable } from '@assize/command';
 import type { ProgressListener, Table } from '../tables/index.ts';
 
 /** The properties of an experiment that its command uses. */

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { Session } from '@assize/cli/internal/store/session.ts';
+import type { Session } from '@assize/command';
 import { AssizeError } from 'assize';
 import type { Experiment, Running } from '../effects/index.ts';
 import type { Table } from '../tables/index.ts';

@@ -1,9 +1,7 @@
-import { EXIT, type ExitCode } from '@assize/cli/internal/errors.ts';
 import { readAnchors, writeAnchors } from '@assize/cli/internal/store/anchors.ts';
-import type { Session } from '@assize/cli/internal/store/session.ts';
 import { watchedStore } from '@assize/cli/internal/store/watched-store.ts';
-import type { Output } from '@assize/cli/internal/terminal/output.ts';
-import { green, line, red } from '@assize/cli/internal/terminal/printable.ts';
+import type { Output, Session } from '@assize/command';
+import { EXIT, type ExitCode, green, line, red } from '@assize/command';
 import { generateKeys } from 'assize';
 import type { JobOptions, JobReport } from '../../../examples/domains/job/index.ts';
 

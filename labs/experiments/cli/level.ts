@@ -1,5 +1,4 @@
-import { EXIT } from '@assize/cli/internal/errors.ts';
-import { inSession } from '@assize/cli/internal/store/session.ts';
+import { EXIT, inSession } from '@assize/command';
 import { STRATEGIES, type Strategy } from 'assize/internal/memory';
 import { type Command, InvalidArgumentError } from 'commander';
 import { levelText, requirementOf, requirementOfPipeline } from '../memory/isolation/index.ts';

@@ -1,7 +1,4 @@
-import { EXIT } from '@assize/cli/internal/errors.ts';
-import { count, upTo, withoutStore } from '@assize/cli/internal/files/options.ts';
-import { inSession, type StorelessOptions } from '@assize/cli/internal/store/session.ts';
-import { line } from '@assize/cli/internal/terminal/printable.ts';
+import { count, EXIT, inSession, line, type StorelessOptions, upTo, withoutStore } from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import {

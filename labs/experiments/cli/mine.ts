@@ -1,9 +1,5 @@
-import { EXIT } from '@assize/cli/internal/errors.ts';
-import { readLines } from '@assize/cli/internal/files/input-file.ts';
-import { positive, withoutStore } from '@assize/cli/internal/files/options.ts';
-import { inSession, type StorelessOptions } from '@assize/cli/internal/store/session.ts';
-import type { Output } from '@assize/cli/internal/terminal/output.ts';
-import { line } from '@assize/cli/internal/terminal/printable.ts';
+import type { Output } from '@assize/command';
+import { EXIT, inSession, line, positive, readLines, type StorelessOptions, withoutStore } from '@assize/command';
 import type { Command } from 'commander';
 import { recordedRun } from '../../../examples/domains/tau/index.ts';
 import { AIRLINE_RULES } from '../mining/airline-rules.ts';

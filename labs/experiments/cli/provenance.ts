@@ -1,6 +1,4 @@
-import { CliError, EXIT } from '@assize/cli/internal/errors.ts';
-import { inSession, type StorelessOptions } from '@assize/cli/internal/store/session.ts';
-import { line } from '@assize/cli/internal/terminal/printable.ts';
+import { CliError, EXIT, inSession, line, type StorelessOptions } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import { Polynomial } from 'assize/internal/memory/provenance';
 import { type Command, Option } from 'commander';

@@ -1,12 +1,21 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { CliError, EXIT } from '@assize/cli/internal/errors.ts';
-import { readText } from '@assize/cli/internal/files/input-file.ts';
-import { withSharedOptions } from '@assize/cli/internal/files/options.ts';
-import { writeNew } from '@assize/cli/internal/files/write-file.ts';
-import { inSession, type SharedOptions } from '@assize/cli/internal/store/session.ts';
-import type { Output } from '@assize/cli/internal/terminal/output.ts';
-import { bold, dim, green, line, red, yellow } from '@assize/cli/internal/terminal/printable.ts';
+import type { Output } from '@assize/command';
+import {
+  bold,
+  CliError,
+  dim,
+  EXIT,
+  green,
+  inSession,
+  line,
+  readText,
+  red,
+  type SharedOptions,
+  withSharedOptions,
+  writeNew,
+  yellow,
+} from '@assize/command';
 import { shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
 import type { Mark } from '../drafting/marks.ts';

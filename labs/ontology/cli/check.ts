@@ -1,8 +1,15 @@
-import { EXIT } from '@assize/cli/internal/errors.ts';
-import { withSharedOptions } from '@assize/cli/internal/files/options.ts';
-import { inSession, type SharedOptions } from '@assize/cli/internal/store/session.ts';
-import type { Output } from '@assize/cli/internal/terminal/output.ts';
-import { green, line, red, type Value, yellow } from '@assize/cli/internal/terminal/printable.ts';
+import type { Output } from '@assize/command';
+import {
+  EXIT,
+  green,
+  inSession,
+  line,
+  red,
+  type SharedOptions,
+  type Value,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import type { Difference, Finding } from '../index.ts';

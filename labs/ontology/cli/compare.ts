@@ -1,9 +1,19 @@
-import { EXIT } from '@assize/cli/internal/errors.ts';
-import { repeatable, withSharedOptions } from '@assize/cli/internal/files/options.ts';
-import { writeNew } from '@assize/cli/internal/files/write-file.ts';
-import { inSession, type SharedOptions } from '@assize/cli/internal/store/session.ts';
-import type { Output } from '@assize/cli/internal/terminal/output.ts';
-import { bold, dim, green, line, type Printable, type Value, yellow } from '@assize/cli/internal/terminal/printable.ts';
+import type { Output } from '@assize/command';
+import {
+  bold,
+  dim,
+  EXIT,
+  green,
+  inSession,
+  line,
+  type Printable,
+  repeatable,
+  type SharedOptions,
+  type Value,
+  withSharedOptions,
+  writeNew,
+  yellow,
+} from '@assize/command';
 import { type Command, Option } from 'commander';
 import type { AlignedSteps, ArchitectureLevel, HappyPath, Isomorphism, PathStep } from '../index.ts';
 import { loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';

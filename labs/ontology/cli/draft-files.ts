@@ -1,7 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CliError } from '@assize/cli/internal/errors.ts';
-import { unreadable } from '@assize/cli/internal/files/file-faults.ts';
+import { CliError, unreadable } from '@assize/command';
 
 const SUFFIX = '.draft.ts';
 

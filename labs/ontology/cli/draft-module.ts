@@ -1,13 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { CliError, EXIT, type ExitCode } from '@assize/cli/internal/errors.ts';
-import { makeFolder } from '@assize/cli/internal/files/folders.ts';
-import { readText } from '@assize/cli/internal/files/input-file.ts';
-import { writeNew } from '@assize/cli/internal/files/write-file.ts';
-import type { Session } from '@assize/cli/internal/store/session.ts';
-import { Interrupted } from '@assize/cli/internal/terminal/interrupt.ts';
-import type { Output } from '@assize/cli/internal/terminal/output.ts';
-import { green, line, type Printable, red, yellow } from '@assize/cli/internal/terminal/printable.ts';
+import type { Output, Session } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  type ExitCode,
+  green,
+  Interrupted,
+  line,
+  makeFolder,
+  type Printable,
+  readText,
+  red,
+  writeNew,
+  yellow,
+} from '@assize/command';
 import { isInstance, unlessAborted } from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
 import { counted } from 'assize/internal/views';

@@ -1,9 +1,15 @@
-import { CliError, EXIT } from '@assize/cli/internal/errors.ts';
-import { readText } from '@assize/cli/internal/files/input-file.ts';
-import { withSharedOptions } from '@assize/cli/internal/files/options.ts';
-import { writeNew } from '@assize/cli/internal/files/write-file.ts';
-import { inSession, type Session, type SharedOptions } from '@assize/cli/internal/store/session.ts';
-import { line, yellow } from '@assize/cli/internal/terminal/printable.ts';
+import {
+  CliError,
+  EXIT,
+  inSession,
+  line,
+  readText,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+  writeNew,
+  yellow,
+} from '@assize/command';
 import { createOracle, openStore, systemClock } from 'assize';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';

@@ -1,8 +1,4 @@
-import { CliError, EXIT } from '@assize/cli/internal/errors.ts';
-import { withSharedOptions } from '@assize/cli/internal/files/options.ts';
-import { writeNew } from '@assize/cli/internal/files/write-file.ts';
-import { inSession } from '@assize/cli/internal/store/session.ts';
-import { line } from '@assize/cli/internal/terminal/printable.ts';
+import { CliError, EXIT, inSession, line, withSharedOptions, writeNew } from '@assize/command';
 import type { Command } from 'commander';
 import { loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';
 import { type RoleCliOptions, thresholdOption } from './roles.ts';

@@ -1,10 +1,21 @@
-import { CliError, EXIT } from '@assize/cli/internal/errors.ts';
-import { checked, readJson } from '@assize/cli/internal/files/input-file.ts';
-import { count, positive, withSharedOptions } from '@assize/cli/internal/files/options.ts';
-import { inSession } from '@assize/cli/internal/store/session.ts';
-import type { Output } from '@assize/cli/internal/terminal/output.ts';
-import { bold, dim, green, line, type Printable, yellow } from '@assize/cli/internal/terminal/printable.ts';
-import { shortJson } from '@assize/cli/internal/terminal/short-json.ts';
+import type { Output } from '@assize/command';
+import {
+  bold,
+  CliError,
+  checked,
+  count,
+  dim,
+  EXIT,
+  green,
+  inSession,
+  line,
+  type Printable,
+  positive,
+  readJson,
+  shortJson,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import type { Domain } from 'assize';
 import type { Command } from 'commander';
 import { z } from 'zod';

@@ -1,8 +1,5 @@
-import { EXIT } from '@assize/cli/internal/errors.ts';
-import { withSharedOptions } from '@assize/cli/internal/files/options.ts';
-import { inSession } from '@assize/cli/internal/store/session.ts';
-import type { Output } from '@assize/cli/internal/terminal/output.ts';
-import { line, type Value, yellow } from '@assize/cli/internal/terminal/printable.ts';
+import type { Output } from '@assize/command';
+import { EXIT, inSession, line, type Value, withSharedOptions, yellow } from '@assize/command';
 import type { Command } from 'commander';
 import type { DerivedInvariant } from '../index.ts';
 import { loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';

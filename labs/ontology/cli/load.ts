@@ -1,8 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { CliError } from '@assize/cli/internal/errors.ts';
-import { readText } from '@assize/cli/internal/files/input-file.ts';
 import { domainsNamed, loadDomains } from '@assize/cli/internal/store/domains.ts';
+import { CliError, readText } from '@assize/command';
 import { type Domain, isAssizeError } from 'assize';
 import type { Ontology } from '../index.ts';
 

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type ChatModel, ModelError } from '@assize/agents/models';
-import { CliError } from '@assize/cli/internal/errors.ts';
-import { checked, readJson } from '@assize/cli/internal/files/input-file.ts';
 import { chatModelOf } from '@assize/cli/internal/store/chat-model.ts';
+import { CliError, checked, readJson } from '@assize/command';
 import { hashText } from 'assize/internal/canon';
 import type { Command } from 'commander';
 import { z } from 'zod';

@@ -1,8 +1,15 @@
-import { EXIT } from '@assize/cli/internal/errors.ts';
-import { withSharedOptions } from '@assize/cli/internal/files/options.ts';
-import { inSession, type SharedOptions } from '@assize/cli/internal/store/session.ts';
-import type { Output } from '@assize/cli/internal/terminal/output.ts';
-import { bold, dim, line, type Printable, yellow } from '@assize/cli/internal/terminal/printable.ts';
+import type { Output } from '@assize/command';
+import {
+  bold,
+  dim,
+  EXIT,
+  inSession,
+  line,
+  type Printable,
+  type SharedOptions,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DerivedRole, DerivedRoles, Entity, Merge, Ontology } from '../index.ts';
 import { loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';

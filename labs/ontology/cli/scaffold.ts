@@ -1,9 +1,15 @@
 import { join } from 'node:path';
-import { CliError, EXIT, type ExitCode } from '@assize/cli/internal/errors.ts';
-import { upTo, withSharedOptions } from '@assize/cli/internal/files/options.ts';
-import { writeNew } from '@assize/cli/internal/files/write-file.ts';
-import { inSession, type Session } from '@assize/cli/internal/store/session.ts';
-import { line } from '@assize/cli/internal/terminal/printable.ts';
+import {
+  CliError,
+  EXIT,
+  type ExitCode,
+  inSession,
+  line,
+  type Session,
+  upTo,
+  withSharedOptions,
+  writeNew,
+} from '@assize/command';
 import type { Command } from 'commander';
 import type { Ontology } from '../index.ts';
 import { type DraftCliOptions, draftInto } from './draft-module.ts';

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { CliError } from '@assize/cli/internal/errors.ts';
-import { checked, readJson } from '@assize/cli/internal/files/input-file.ts';
 import { loadDomains } from '@assize/cli/internal/store/domains.ts';
+import { CliError, checked, readJson } from '@assize/command';
 import type { Domain } from 'assize';
 import { isInstant } from 'assize/internal/canon';
 import { z } from 'zod';

@@ -71,6 +71,11 @@ export type CellsErrorCode =
    */
   | 'order_refused'
   /**
+   * A policy or a rule refused an order of the root log in one trajectory, so the cell accepts no
+   * entry. Correct the rule, and restart the server. Evidence `{trajectory_id}`.
+   */
+  | 'order_not_applied'
+  /**
    * A tenant cannot move now: it has tool transactions without an end, or a copy does not verify.
    * The message names the obstacle. Evidence `{tenant}`.
    */

@@ -22,5 +22,6 @@ export { type Cell, openCell } from './open-cell.ts';
 export { reportCheckpoint } from './report-checkpoint.ts';
 export { RootLog } from './root-log.ts';
 export { RootWatch } from './root-watch.ts';
+export { cellDeployment } from './served/cell-deployment.ts';
 export { TenantLog } from './tenant-log.ts';
 export { requireSameTenant, tenantOf } from './tenant-of.ts';

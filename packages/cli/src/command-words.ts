@@ -1,5 +1,5 @@
+import { CliError } from '@assize/command';
 import type { Command } from 'commander';
-import { CliError } from './errors.ts';
 
 /** Options that are accepted before the command too. The value: whether the option has one. */
 const EARLY_OPTIONS: Readonly<Record<string, boolean>> = {

@@ -6,7 +6,7 @@ const args = process.argv.slice(2);
 if (isHookLine(args)) process.exit(await runHookLine(args));
 
 const { run } = await import('./program.ts');
-const { divertPrints, flushed } = await import('./terminal/output.ts');
+const { divertPrints, flushed } = await import('@assize/command');
 process.exitCode = await run(args);
 // The output is complete. A given module may still print, from a timer or at the exit.
 divertPrints();

@@ -1,14 +1,22 @@
+import {
+  CliError,
+  EXIT,
+  type ExitCode,
+  helpOptions,
+  hidePasswordsIn,
+  listenForSignals,
+  OutputUnwritable,
+  type Register,
+  report,
+  restorePrints,
+  useFeatures,
+  wrapHelp,
+  writeTo,
+} from '@assize/command';
 import { Command } from 'commander';
 import { type CommandWords, commandWords, parsedLine } from './command-words.ts';
-import { CliError, EXIT, type ExitCode, report } from './errors.ts';
+import { FEATURES } from './features.ts';
 import { installedVersion } from './files/installed-package.ts';
-import { helpOptions, wrapHelp } from './terminal/help.ts';
-import { listenForSignals } from './terminal/interrupt.ts';
-import { OutputUnwritable, restorePrints, writeTo } from './terminal/output.ts';
-import { hidePasswordsIn } from './terminal/without-passwords.ts';
-
-/** Adds one command to the program. */
-export type Register = (program: Command) => void;
 
 /** A command line: its name, its description, and its commands in the order of the help. */
 export interface CommandLine {
@@ -68,7 +76,6 @@ const COMMANDS: CommandLine['commands'] = {
   audit: async () => (await import('./commands/audit.ts')).audit,
   fsck: async () => (await import('./commands/fsck.ts')).fsck,
   archive: async () => (await import('./commands/archive.ts')).archive,
-  cells: async () => (await import('./commands/cells/index.ts')).cells,
   backup: async () => (await import('./commands/backup.ts')).backup,
   restore: async () => (await import('./commands/restore.ts')).restore,
   store: async () => (await import('./commands/store/index.ts')).store,
@@ -77,6 +84,7 @@ const COMMANDS: CommandLine['commands'] = {
   import: async () => (await import('./commands/import.ts')).importCommand,
   conformance: async () => (await import('./commands/conformance.ts')).conformance,
   bench: async () => (await import('./commands/bench.ts')).bench,
+  ...Object.assign({}, ...FEATURES.map(({ commands }) => commands)),
   version: async () => (await import('./commands/version.ts')).version,
 };
 
@@ -91,6 +99,7 @@ export const ASSIZE: CommandLine = {
 export async function run(args: readonly string[], commandLine: CommandLine = ASSIZE): Promise<ExitCode> {
   hidePasswordsIn([...args, process.env['ASSIZE_STORE'] ?? '']);
   listenForSignals();
+  useFeatures(FEATURES);
   hearOfStreams();
   const idle = Promise.withResolvers<never>();
   const giveUp = (): void => idle.reject(neverAnswered());

@@ -71,11 +71,6 @@ export type ServerErrorCode =
   | 'foreign_checkpoint'
   /** No checkpoint covers the entry yet. Sign one with `POST /v1/checkpoints`, and ask again. */
   | 'not_checkpointed'
-  /**
-   * A policy or a rule refused an order of the root log in one trajectory, so the cell accepts no
-   * entry. Correct the rule, and restart the server. Evidence `{trajectory_id}`.
-   */
-  | 'order_not_applied'
   /** Another program listens at the address. Stop it, or set `server.port`. */
   | 'port_in_use'
   /** The address is public, and neither TLS nor a proxy is configured. Configure one of them. */

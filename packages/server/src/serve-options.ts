@@ -1,9 +1,8 @@
 import type { BundleOptions } from '@assize/audit/internal/bundle';
-import type { Cell } from '@assize/cells/internal';
 import type { Rules } from '@assize/gate/internal/gateway';
 import type { Policy } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
-import type { ResolvedConfig, RootKey } from 'assize/internal/config';
+import type { Deployment, ResolvedConfig, RootKey } from 'assize/internal/config';
 import type { Domain, Migration } from 'assize/internal/kernel';
 import type { Clock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
@@ -19,8 +18,8 @@ export interface ServeOptions {
   /** An open store. The server does not close it. */
   readonly store: Store;
   readonly root: RootKey;
-  /** The cell whose store it is. Absent: the store is a deployment of its own. */
-  readonly cell?: Cell | undefined;
+  /** The deployment that the store is part of. Absent: the store is a deployment of its own. */
+  readonly deployment?: Deployment | undefined;
   readonly domains: readonly Domain[];
   readonly policy?: Policy | undefined;
   /** The rules of the worlds of the gateway domain. Default: those in force there. */

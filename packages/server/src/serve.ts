@@ -1,10 +1,9 @@
-import type { Cell } from '@assize/cells/internal';
 import { addMicros, type KeyPair } from 'assize/internal/canon';
+import type { Deployment } from 'assize/internal/config';
 import { AGENTS, type AgentStops, type ResolvedConfig } from 'assize/internal/config';
 import type { EntryRow } from 'assize/internal/ledger';
 import type { Hono } from 'hono';
 import { settledRuling } from './await-decision.ts';
-import { CellRoutes } from './cells/cell-routes.ts';
 import { ServerError } from './errors.ts';
 import { type EventRulings, eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
@@ -37,6 +36,7 @@ import { OidcSignIn } from './principals/oidc.ts';
 import { Standings } from './principals/standings.ts';
 import { peerAddress, publicAddress, signInLink } from './public-address.ts';
 import { Recurring } from './recurring.ts';
+import { DeploymentRoutes } from './routing/deployment-routes.ts';
 import { ForwardMark } from './routing/forward-mark.ts';
 import { Forwarder } from './routing/forwarder.ts';
 import type { Router } from './routing/router.ts';
@@ -88,7 +88,7 @@ const REQUEST_MS = 60_000;
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { config } = options;
-  requireSafeAddress(config, options.cell);
+  requireSafeAddress(config, options.deployment);
   const logger = new Logger(options.log, () => new Date().toISOString());
   const metrics = new Metrics();
   const onFailure = (error: unknown): void => logger.failure(undefined, error);
@@ -122,7 +122,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { server } = config;
   const stopping = new AbortController();
   const orEnd = async (error: unknown): Promise<never> => {
-    await Promise.all([stopWatchdog(), service.cell?.stop(), assize.close({ onCut: onFailure })]);
+    await Promise.all([stopWatchdog(), service.deployment?.stop(), assize.close({ onCut: onFailure })]);
     throw error;
   };
   const warn = (name: string, text: string) => logger.event('mcp_warning', { server: name, text });
@@ -137,7 +137,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const addresses = addressesOf(url, server.host, port, peerUrl);
   const { root } = options;
   const routing = peerUrl === undefined ? undefined : routingOf({ side: store, root, url: peerUrl, clock, onFailure });
-  const cells = options.cell && cellsOf(options.cell, root);
+  const elsewhere = options.deployment && routesOf(options.deployment, root);
   app = appOf(
     service,
     {
@@ -148,7 +148,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       tail,
       stopping: stopping.signal,
       router: routing?.router,
-      cells: cells?.routes,
+      elsewhere: elsewhere?.routes,
     },
     { console: options.console, linksAtStart: options.linksAtStart ?? false, mcp, closers },
   );
@@ -217,7 +217,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
         looking.stop(),
         kept(),
       ]).catch(onFailure);
-      await within(WORK_MS, service.cell?.stop() ?? Promise.resolve());
+      await within(WORK_MS, service.deployment?.stop() ?? Promise.resolve());
       // Until then the listener is open, so that a balancer reads the 503 of /readyz.
       const answered = performance.now() + REQUESTS_MS;
       await within(REQUESTS_MS, open.ended());
@@ -228,7 +228,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       await within(ANSWERS_MS, closing);
       http.closeAllConnections();
       routing?.forwarder.close();
-      cells?.forwarder.close();
+      elsewhere?.forwarder.close();
       await within(WORK_MS, work);
       await within(STOP_MS, assize.close({ timeoutMs: CALLS_MS, onCut: onFailure }));
       await within(STOP_MS, stopWatchdog());
@@ -237,10 +237,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   };
 }
 
-function cellsOf({ watch }: Cell, root: KeyPair): { readonly routes: CellRoutes; readonly forwarder: Forwarder } {
+function routesOf(deployment: Deployment, root: KeyPair) {
   const mark = new ForwardMark(root);
   const forwarder = new Forwarder(mark);
-  return { routes: new CellRoutes(watch, forwarder, mark), forwarder };
+  return { routes: new DeploymentRoutes(deployment, forwarder, mark), forwarder };
 }
 
 interface AppPorts {
@@ -251,7 +251,7 @@ interface AppPorts {
   readonly tail: LogTail;
   readonly stopping: AbortSignal;
   readonly router: Router | undefined;
-  readonly cells: CellRoutes | undefined;
+  readonly elsewhere: DeploymentRoutes | undefined;
 }
 
 /** The pages of the app, its MCP servers, and the ends of those. */
@@ -270,7 +270,7 @@ function appOf(service: Service, { tail, ...ports }: AppPorts, ends: AppEnds): H
   const authenticator = new Authenticator({
     ...{ config, tokens, sessions, jwt: new JwtVerifier(jwt), names, clock },
     requireStanding: async (principal) => {
-      service.cell?.requireStanding(principal);
+      service.deployment?.requireStanding(principal);
       await service.grants.stops.requireNone([principal]);
     },
   });
@@ -310,9 +310,9 @@ const NOTICE_GAUGES = [
 ] as const;
 
 /** @throws ServerError `public_without_tls` */
-function requireSafeAddress({ server }: ResolvedConfig, cell: Cell | undefined): void {
+function requireSafeAddress({ server }: ResolvedConfig, deployment: Deployment | undefined): void {
   requireSafeUrl(server.peerUrl, 'server.peerUrl', server);
-  for (const { name, url } of cell?.file.cells ?? []) requireSafeUrl(url, `the cell ${name}`, server);
+  for (const { name, url } of deployment?.peers ?? []) requireSafeUrl(url, `the cell ${name}`, server);
   if (isLoopback(server.host) || server.tls !== undefined || server.behindProxy) return;
   throw new ServerError(
     'public_without_tls',

@@ -1,11 +1,10 @@
 import type { Policy } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
-import type { GrantIssuer, ResolvedConfig } from 'assize/internal/config';
+import type { Deployment, GrantIssuer, ResolvedConfig } from 'assize/internal/config';
 import type { Domain, Migration } from 'assize/internal/kernel';
 import type { Clock } from 'assize/internal/oracle';
 import type { Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
-import type { CellDuties } from './cells/cell-duties.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { GatewayWorlds } from './gateway-worlds.ts';
 import type { Metrics } from './log/metrics.ts';
@@ -42,8 +41,8 @@ export interface Service {
   readonly simulations: Simulations;
   readonly gateways: GatewayWorlds;
   readonly failedNotices: FailedNotices;
-  /** The duties of a server of a cell. */
-  readonly cell?: CellDuties | undefined;
+  /** The deployment over several stores that the server is part of. */
+  readonly deployment?: Deployment | undefined;
   /** A policy of a client, for a backtest. @throws AuthorityError `bad_policy` */
   readonly policyOf: (rules: Json) => Policy;
 }

@@ -1,3 +1,4 @@
+import type { Deployment, ResolvedConfig } from 'assize/internal/config';
 import {
   agentsDomain,
   anchorRoot,
@@ -11,8 +12,6 @@ import {
 import type { Domain } from 'assize/internal/kernel';
 import { systemClock, systemRandom } from 'assize/internal/oracle';
 import { checkpointFile, type Store } from 'assize/internal/stores';
-import { CellDuties } from './cells/cell-duties.ts';
-import { gracedReads } from './cells/graced-reads.ts';
 import { Checkpoints, witnessesOf } from './checkpoints.ts';
 import { GatewayWorlds } from './gateway-worlds.ts';
 import { checkpointInFile, checkpointInStore, type LastCheckpoint } from './last-checkpoint.ts';
@@ -23,6 +22,7 @@ import type { Receiver } from './notices/receivers.ts';
 import { OneAtATime } from './one-at-a-time.ts';
 import { credentialsOf } from './principals/credentials.ts';
 import { FreeNames } from './principals/free-names.ts';
+import type { OfficeAction } from './principals/office-writs.ts';
 import { OfficeWrits } from './principals/office-writs.ts';
 import { ROW_FRESH_MS, recentSideStore } from './principals/recent-side-store.ts';
 import type { ServeOptions } from './serve-options.ts';
@@ -33,9 +33,6 @@ import { createWorlds } from './worlds.ts';
 
 /** Milliseconds for which a read of the stopped agents counts in a local file. */
 const STOPS_FRESH_MS = 10;
-
-/** A token that counted within this time still reads while the root store is away. */
-const TOKEN_GRACE_MS = 3_600_000;
 
 /** The runtime's time limit of pending approvals, where the configuration has none: seven days. */
 const APPROVAL_TIMEOUT_MS = 604_800_000;
@@ -59,7 +56,7 @@ export async function startService(
   options: ServeOptions,
   { store, metrics, receivers, wakeNotices, onFailure }: ServicePorts,
 ): Promise<Service> {
-  const { root, domains, policy, rules, cell, clock = systemClock } = options;
+  const { root, domains, policy, rules, deployment, clock = systemClock } = options;
   const { server } = options.config;
   checkNames(options.config, [...domains, agentsDomain()]);
   anchorRoot(options.config.store, root.publicKey);
@@ -74,10 +71,22 @@ export async function startService(
     freshMs: isRemote ? ROW_FRESH_MS : STOPS_FRESH_MS,
   });
   const anchors = [root.publicKey];
-  const duties = cell && new CellDuties({ cell, domains, anchors, grants, offices, clock, onFailure });
-  await duties?.start();
-  duties?.measure(metrics);
-  const worlds = await (duties?.worldsHere(options.config.worlds) ?? options.config.worlds);
+  await deployment?.start({
+    ...{ domains, grants, clock, onFailure },
+    runtimeOver: (other) =>
+      new ServedAssize({
+        store: other,
+        snapshots: other as Store,
+        oracle: other as Store,
+        domains,
+        anchors,
+        ports: { clock },
+      }),
+    writFor: (principal, action, trajectoryId, now) =>
+      offices.forOffice(principal, action as OfficeAction, trajectoryId, now),
+  });
+  for (const gauge of deployment?.gauges ?? []) metrics.gauge(gauge);
+  const worlds = await worldsHere(options.config.worlds, deployment);
   const config = { ...options.config, worlds };
   const assize = new ServedAssize({
     ...{ store, snapshots: store, oracle: store, anchors },
@@ -91,14 +100,7 @@ export async function startService(
     onSnapshotFailed: onFailure,
     onNotificationFailed: onFailure,
   });
-  // A token counts in every cell. Reads go on longer than writes while the root store is away.
-  const side =
-    cell === undefined
-      ? store
-      : gracedReads(cell.log.side, {
-          graceMs: TOKEN_GRACE_MS,
-          requireHeard: () => cell.watch.requireHeard(),
-        });
+  const side = deployment?.side ?? store;
   const { tokens, sessions } = credentialsOf(isRemote ? recentSideStore(side) : side, root);
   // A file protects against a store that was put back, also where its entries were.
   const last: LastCheckpoint = file === undefined ? checkpointInStore(store) : checkpointInFile(file);
@@ -130,11 +132,18 @@ export async function startService(
       onFailure,
     }),
     failedNotices: new FailedNotices(store, receivers, clock, wakeNotices),
-    cell: duties,
+    deployment,
     policyOf: options.policyOf,
   };
   await createWorlds(service);
   await withdrawGrants(grants, { store, assize, now: clock.now(), onFailure });
   await gateways.start();
   return service;
+}
+
+/** The configured worlds whose place is here. A world without a place gets one. */
+async function worldsHere(worlds: ResolvedConfig['worlds'], deployment: Deployment | undefined) {
+  if (deployment === undefined) return worlds;
+  for (const id of Object.keys(worlds)) await deployment.place(id);
+  return Object.fromEntries(Object.entries(worlds).filter(([id]) => deployment.elsewhere(id) === undefined));
 }

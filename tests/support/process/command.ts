@@ -57,7 +57,7 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
   return withoutProgress({ code, out, err });
 }
 
-/** The progress of a command without a terminal (`packages/cli/src/terminal/progress.ts`). */
+/** The progress of a command without a terminal (`packages/command/src/terminal/progress.ts`). */
 const PROGRESS = /^[a-z ]+: \d+(\/\d+ \(\d+ %\))?(, \d+\/s)?\n/gm;
 
 const withoutProgress = (ended: Ended): Ended => ({ ...ended, err: ended.err.replace(PROGRESS, '') });

@@ -1,4 +1,4 @@
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Autocomplete, SegmentedControl, Select, Text, TextInput } from '@mantine/core';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';
 import { BundleButton } from '../../parts/bundle-button.tsx';

@@ -1,4 +1,4 @@
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Select } from '@mantine/core';
 
 interface PickerProps {

@@ -1,4 +1,4 @@
-import { visibleJson } from '@assize/cli/internal/terminal/visible.ts';
+import { visibleJson } from '@assize/command/internal/terminal/visible.ts';
 import { Anchor, Text, TextInput } from '@mantine/core';
 import { Inert } from '../../parts/inert-text.tsx';
 import { ShowMore } from '../../parts/show-more.tsx';

@@ -1,4 +1,4 @@
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Group, Text, Title, VisuallyHidden } from '@mantine/core';
 import { Redirect } from 'wouter';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';

@@ -1,4 +1,4 @@
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Select } from '@mantine/core';
 import { useLocation } from 'wouter';
 import { useAllTrajectories } from '../../api/trajectories-query.ts';

@@ -1,4 +1,4 @@
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Select, Text, Title } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useLocation, useParams, useSearchParams } from 'wouter';

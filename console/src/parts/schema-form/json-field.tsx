@@ -1,4 +1,4 @@
-import { visibleJson } from '@assize/cli/internal/terminal/visible.ts';
+import { visibleJson } from '@assize/command/internal/terminal/visible.ts';
 import { Textarea } from '@mantine/core';
 import { useState } from 'react';
 import type { FieldProps } from './field-props.ts';

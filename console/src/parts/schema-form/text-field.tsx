@@ -1,4 +1,4 @@
-import { visible } from '@assize/cli/internal/terminal/visible.ts';
+import { visible } from '@assize/command/internal/terminal/visible.ts';
 import { Text, Textarea, TextInput } from '@mantine/core';
 import { Inert } from '../inert-text.tsx';
 import type { FieldProps } from './field-props.ts';

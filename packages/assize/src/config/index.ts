@@ -39,6 +39,7 @@ export {
 } from './create-assize.ts';
 export { DEFAULT_AGENT, DEFAULT_PERIOD, type DefaultWritTerms, defaultWrit } from './default-writ.ts';
 export { defineConfig } from './define-config.ts';
+export type { Deployment, DeploymentHost } from './deployment.ts';
 export type { Environment } from './environment.ts';
 export { ConfigError, type ConfigErrorCode } from './errors.ts';
 export { CONFIG_FILES, findConfig } from './find-config.ts';

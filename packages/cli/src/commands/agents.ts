@@ -1,3 +1,15 @@
+import {
+  EXIT,
+  type ExitCode,
+  inSession,
+  line,
+  type OpeningOptions,
+  project,
+  red,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import { credentialsOf } from '@assize/server/internal';
 import {
   AGENTS,
@@ -12,12 +24,7 @@ import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { shortTime } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { EXIT, type ExitCode } from '../errors.ts';
-import { type OpeningOptions, withSharedOptions } from '../files/options.ts';
-import { project } from '../store/project.ts';
 import { withAssize } from '../store/runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import { line, red } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly reason: string;

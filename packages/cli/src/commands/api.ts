@@ -1,19 +1,25 @@
 import { readFileSync } from 'node:fs';
+import {
+  CliError,
+  EXIT,
+  type ExitCode,
+  inSession,
+  replaceFile,
+  type Session,
+  type StorelessOptions,
+  unreadable,
+  whileBlocked,
+  withoutStore,
+} from '@assize/command';
 import { OPERATIONS, type Operation } from '@assize/server/internal';
 import type { Json } from 'assize/internal/base';
 import { isAssizeError } from 'assize/internal/base';
 import { parseStrict, WORLD_LIMITS } from 'assize/internal/canon';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import { CliError, EXIT, type ExitCode } from '../errors.ts';
-import { unreadable } from '../files/file-faults.ts';
-import { withoutStore } from '../files/options.ts';
-import { replaceFile } from '../files/replace-file.ts';
 import { apiToken } from '../input/api-token.ts';
 import { jsonFault } from '../input/json-option.ts';
 import { serverAddress, unanswered } from '../input/server-address.ts';
-import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
-import { whileBlocked } from '../terminal/interrupt.ts';
 
 interface Options extends StorelessOptions {
   readonly url: string;

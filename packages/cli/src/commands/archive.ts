@@ -1,15 +1,22 @@
 import { readCheckpoint } from '@assize/audit/internal/checkpoints';
+import {
+  CliError,
+  count,
+  EXIT,
+  inSession,
+  line,
+  requireStoreFile,
+  type Session,
+  type SharedOptions,
+  upTo,
+  withSharedOptions,
+} from '@assize/command';
 import { isInstance } from 'assize/internal/base';
 import { type Archivable, type ArchiveOptions, SqliteStore, type Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { count, upTo, withSharedOptions } from '../files/options.ts';
 import { INSTANT_HELP, instantOrDay } from '../input/periods.ts';
 import { checkpointOption, fileBeside, logKeyOption, readKnownLog, usedCheckpoint } from '../store/log-files.ts';
-import { requireStoreFile } from '../store/missing-store.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly to?: string;

@@ -1,3 +1,17 @@
+import type { Session, SharedOptions } from '@assize/command';
+import {
+  anchorsOption,
+  CliError,
+  domainOption,
+  entryKeyOption,
+  green,
+  line,
+  type OpeningOptions,
+  type Printable,
+  red,
+  signerOption,
+  yellow,
+} from '@assize/command';
 import type { WritChain } from 'assize/host';
 import type { Writ } from 'assize/internal/authority';
 import { BELIEVE_ACTION, type Domain, STATEMENT_TEXTS } from 'assize/internal/kernel';
@@ -7,14 +21,10 @@ import type { Ruling } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { rulingView, shortId } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CliError } from '../errors.ts';
-import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../files/options.ts';
 import { ephemeralWrits } from '../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { headOf } from '../store/entries.ts';
-import type { Session, SharedOptions } from '../store/session.ts';
-import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 
 /** The space of an assertion, and its authority. */
 export interface AssertOptions extends SharedOptions, OpeningOptions {

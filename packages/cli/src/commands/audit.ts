@@ -1,12 +1,19 @@
 import { auditCheckpoints } from '@assize/audit/internal/checkpoints';
+import {
+  CliError,
+  EXIT,
+  entryKeyOption,
+  green,
+  inSession,
+  line,
+  red,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { logKeyOption, readKnownLog, readText } from '../store/log-files.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { green, line, red } from '../terminal/printable.ts';
 
 interface AuditOptions extends SharedOptions {
   readonly checkpoint: readonly string[];

@@ -1,18 +1,15 @@
 import { backtestStore, domainToRun } from '@assize/audit/internal/replay';
+import { CliError, EXIT, inSession, positive, type SharedOptions, withSharedOptions } from '@assize/command';
 import type { Policy } from 'assize/internal/authority';
 import type { Domain } from 'assize/internal/kernel';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { positive, withSharedOptions } from '../files/options.ts';
 import { backtestSum, printBacktest } from '../render/backtest-text.ts';
 import { domainsFor } from '../render/deep-replay-text.ts';
 import { domainsNamed } from '../store/domains.ts';
 import { entryAt, headOf } from '../store/entries.ts';
-import { type PolicyFiles, policyFrom } from '../store/policies.ts';
-import { projectPolicy } from '../store/project.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
+import { type PolicyFiles, policyFrom, projectPolicy } from '../store/policies.ts';
 import { watchedStore } from '../store/watched-store.ts';
 
 interface Options extends SharedOptions, PolicyFiles {

@@ -1,12 +1,9 @@
 import { statSync } from 'node:fs';
+import { EXIT, inSession, line, type SharedOptions, withSharedOptions, yellow } from '@assize/command';
 import { openSqlite } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { EXIT } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
 import { requireFilePath, requireSqlite, requireSqlitePath } from '../store/sqlite-store.ts';
-import { line, yellow } from '../terminal/printable.ts';
 
 export function backup(program: Command): void {
   withSharedOptions(

@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { CliError, inSession, type SharedOptions, withSharedOptions } from '@assize/command';
 import type { Command } from 'commander';
-import { CliError } from '../errors.ts';
 import { cloneFolder } from '../files/installed-package.ts';
-import { withSharedOptions } from '../files/options.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
 
 interface Options extends SharedOptions {
   readonly only?: string;

@@ -1,18 +1,19 @@
-import { shortId } from 'assize/internal/views';
-import type { Command } from 'commander';
-import { EXIT } from '../errors.ts';
 import {
   anchorsOption,
   domainOption,
+  EXIT,
   entryKeyOption,
+  inSession,
+  line,
   type OpeningOptions,
+  type SharedOptions,
   signerOption,
   withSharedOptions,
-} from '../files/options.ts';
+} from '@assize/command';
+import { shortId } from 'assize/internal/views';
+import type { Command } from 'commander';
 import { POINT_HELP, placeIn, pointOf } from '../input/points.ts';
 import { withAssize } from '../store/runtime.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
-import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly note: string;

@@ -1,14 +1,27 @@
 import { type BundleScope, type BundleVerdict, makeBundle, verifyBundle } from '@assize/audit/internal/bundle';
 import { readCheckpoint } from '@assize/audit/internal/checkpoints';
+import {
+  CliError,
+  EXIT,
+  type ExitCode,
+  green,
+  inSession,
+  line,
+  note,
+  red,
+  repeatable,
+  replaceFile,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { parseInstant } from 'assize/internal/canon';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { bundleVerifiers } from '../files/built-console.ts';
-import { repeatable, withSharedOptions } from '../files/options.ts';
-import { replaceFile } from '../files/replace-file.ts';
 import { ENTRY_HELP, entryNamed } from '../input/points.ts';
 import {
   checkpointOption,
@@ -18,8 +31,6 @@ import {
   readKnownLog,
   readVerifierKey,
 } from '../store/log-files.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import { green, line, red, yellow } from '../terminal/printable.ts';
 
 interface BundleCommandOptions extends SharedOptions {
   readonly entry?: string;

@@ -1,26 +1,33 @@
+import {
+  anchoredRoot,
+  anchorsOption,
+  CliError,
+  dim,
+  domainOption,
+  EXIT,
+  entryKeyOption,
+  inSession,
+  line,
+  type OpeningOptions,
+  onlyCounselor,
+  project,
+  requireLocal,
+  type Session,
+  type SharedOptions,
+  shortJson,
+  signerOption,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import type { Store } from 'assize/internal/stores';
 import { shortTime } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import {
-  anchorsOption,
-  domainOption,
-  entryKeyOption,
-  type OpeningOptions,
-  signerOption,
-  withSharedOptions,
-} from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { printRuling } from '../render/ruling-text.ts';
 import { headOf } from '../store/entries.ts';
 import { type FoundCall, gatewayTrajectory, openCallsIn } from '../store/open-calls.ts';
-import { onlyCounselor, project } from '../store/project.ts';
 import { requirePerson } from '../store/require-person.ts';
-import { anchoredRoot, requireLocal } from '../store/root-key.ts';
 import { withAssize } from '../store/runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import { dim, line, yellow } from '../terminal/printable.ts';
-import { shortJson } from '../terminal/short-json.ts';
 
 interface SettleOptions extends SharedOptions, OpeningOptions {
   readonly outcome: 'done' | 'failed';

@@ -7,11 +7,22 @@ import {
   verifyLogged,
   type Witness,
 } from '@assize/audit/internal/checkpoints';
+import {
+  CliError,
+  EXIT,
+  entryKeyOption,
+  inSession,
+  line,
+  note,
+  printable,
+  repeatable,
+  type SharedOptions,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { checkpointFile } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT, note } from '../errors.ts';
-import { entryKeyOption, repeatable, withSharedOptions } from '../files/options.ts';
 import { httpUrl } from '../input/server-address.ts';
 import {
   checkpointOption,
@@ -24,9 +35,7 @@ import {
   readVerifierKey,
   rememberLogKey,
 } from '../store/log-files.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { line, printable, yellow } from '../terminal/printable.ts';
 
 interface CheckpointOptions extends SharedOptions {
   readonly key?: string;

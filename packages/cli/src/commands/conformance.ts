@@ -1,6 +1,26 @@
 import { existsSync, globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import {
+  bold,
+  CliError,
+  dim,
+  EXIT,
+  type ExitCode,
+  green,
+  inSession,
+  line,
+  note,
+  type Printable,
+  printable,
+  readText,
+  red,
+  repeatable,
+  replaceFile,
+  type Session,
+  type StorelessOptions,
+  withoutStore,
+} from '@assize/command';
+import {
   type ConformanceReport,
   cellOf,
   conformanceMarkdown,
@@ -13,13 +33,7 @@ import {
 } from '@assize/testing/internal/conformance';
 import { isAssizeError } from 'assize/internal/base';
 import type { Command } from 'commander';
-import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
-import { readText } from '../files/input-file.ts';
 import { cloneFolder } from '../files/installed-package.ts';
-import { repeatable, withoutStore } from '../files/options.ts';
-import { replaceFile } from '../files/replace-file.ts';
-import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
-import { bold, dim, green, line, type Printable, printable, red } from '../terminal/printable.ts';
 
 interface Options extends StorelessOptions {
   readonly driver: readonly string[];

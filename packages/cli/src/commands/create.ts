@@ -1,3 +1,17 @@
+import {
+  anchorsOption,
+  CliError,
+  EXIT,
+  inSession,
+  type KeyOptions,
+  line,
+  project,
+  repeatable,
+  requireRootKey,
+  type SharedOptions,
+  signerOption,
+  withSharedOptions,
+} from '@assize/command';
 import type { Writ } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
@@ -6,17 +20,11 @@ import type { Domain } from 'assize/internal/kernel';
 import { Assize } from 'assize/internal/runtime';
 import { shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { anchorsOption, type KeyOptions, repeatable, signerOption, withSharedOptions } from '../files/options.ts';
 import { jsonOption } from '../input/json-option.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { readAnchors } from '../store/anchors.ts';
 import { domainsNamed } from '../store/domains.ts';
-import { project } from '../store/project.ts';
-import { requireRootKey } from '../store/root-key.ts';
 import { projectOptions, runtimeKeys } from '../store/runtime.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
-import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, Pick<KeyOptions, 'signer'> {
   readonly domain?: string;

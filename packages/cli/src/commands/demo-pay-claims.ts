@@ -4,13 +4,13 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import { bold, green, red } from '@assize/command';
 import type { Writ } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
 import { addMicros, canonicalize } from 'assize/internal/canon';
 import { type EntryRow, type LedgerStore, readRow } from 'assize/internal/ledger';
 import type { Assize, EffectOutcome, Ruling, Trajectory } from 'assize/internal/runtime';
 import { counted, toolCalls } from 'assize/internal/views';
-import { bold, green, red } from '../terminal/printable.ts';
 import { type Bank, demoPayments, type Order } from './demo-payments.ts';
 import { COMMITTED, type DemoStep, nineOClock, short, stepOf, tellStep } from './demo-steps.ts';
 

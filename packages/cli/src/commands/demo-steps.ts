@@ -1,6 +1,7 @@
 /** The steps of the demo: a proposal or an approval with its ruling, as a report and as text. */
+
+import { bold, green, type Printable, red, yellow } from '@assize/command';
 import type { Ruling } from 'assize/internal/runtime';
-import { bold, green, type Printable, red, yellow } from '../terminal/printable.ts';
 
 /** One proposal, or the counselor's approval, with its outcome. */
 export interface DemoStep {

@@ -5,6 +5,7 @@
  */
 
 import { existsSync } from 'node:fs';
+import { bold, CliError, green, note, red, visible, visibleJson } from '@assize/command';
 import { issueWrit, type Writ, writId } from 'assize/internal/authority';
 import { isAssizeError, withoutPassword } from 'assize/internal/base';
 import { addMicros, generateKeys } from 'assize/internal/canon';
@@ -14,11 +15,8 @@ import { type LedgerStore, Replayer, readRow, type VerifyReport, verifyTrajector
 import { Assize, type Trajectory, verifyStore } from 'assize/internal/runtime';
 import { openStore } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
-import { CliError, note } from '../errors.ts';
 import { anchorsPath, readAnchors, writeAnchors } from '../store/anchors.ts';
 import { whenEffectsFree } from '../store/tools.ts';
-import { bold, green, red } from '../terminal/printable.ts';
-import { visible, visibleJson } from '../terminal/visible.ts';
 import {
   beginPayments,
   comparePayments,

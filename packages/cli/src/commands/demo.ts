@@ -1,8 +1,5 @@
+import { EXIT, inSession, Printable, type SharedOptions, withSharedOptions } from '@assize/command';
 import type { Command } from 'commander';
-import { EXIT } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
-import { Printable } from '../terminal/printable.ts';
 import { DEMO_STORE, runDemo } from './demo-story.ts';
 
 export function demo(program: Command): void {

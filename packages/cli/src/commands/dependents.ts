@@ -1,13 +1,10 @@
+import type { Output } from '@assize/command';
+import { bold, dim, EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
 import type { DependentEntry } from 'assize/internal/runtime';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { EXIT } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
 import { ENTRY_HELP, entryNamed } from '../input/points.ts';
 import { readingAssize } from '../store/runtime.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
-import type { Output } from '../terminal/output.ts';
-import { bold, dim, line } from '../terminal/printable.ts';
 
 export function dependents(program: Command): void {
   withSharedOptions(

@@ -1,12 +1,21 @@
+import type { Output } from '@assize/command';
+import {
+  bold,
+  CliError,
+  dim,
+  domainOption,
+  EXIT,
+  inSession,
+  line,
+  type OpeningOptions,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import type { Domain } from 'assize/internal/kernel';
 import { actionView, domainView } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { domainOption, type OpeningOptions, withSharedOptions } from '../files/options.ts';
 import { loadDomains } from '../store/domains.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import type { Output } from '../terminal/output.ts';
-import { bold, dim, line } from '../terminal/printable.ts';
 
 type Options = SharedOptions & Pick<OpeningOptions, 'domain'>;
 

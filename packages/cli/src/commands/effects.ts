@@ -1,3 +1,30 @@
+import type { Output } from '@assize/command';
+import {
+  anchorsOption,
+  CliError,
+  count,
+  dim,
+  domainOption,
+  EXIT,
+  type ExitCode,
+  entryKeyOption,
+  green,
+  Interrupted,
+  inSession,
+  line,
+  note,
+  type OpeningOptions,
+  positive,
+  project,
+  rootRecovery,
+  type Session,
+  type SharedOptions,
+  signerOption,
+  toolsOption,
+  waitOption,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { type AssizeError, isAssizeError, isInstance } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { EffectError, isUnresolved } from 'assize/internal/effects';
@@ -7,34 +34,15 @@ import { Assize, type AssizeOptions } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, effectTransactionView, type LeftInState, leftInState, storedTextsOf } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
-import {
-  anchorsOption,
-  count,
-  domainOption,
-  entryKeyOption,
-  type OpeningOptions,
-  positive,
-  signerOption,
-  toolsOption,
-  waitOption,
-  withSharedOptions,
-} from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { hasEnded, pendingToolProposals, printTransactions, printWaiting } from '../render/effects-text.ts';
 import { type GivenRequirements, type MissingRequirements, missingIn, printMissing } from '../render/missing-tools.ts';
 import { readAnchors } from '../store/anchors.ts';
 import { loadDomains } from '../store/domains.ts';
 import { headOf } from '../store/entries.ts';
-import { project } from '../store/project.ts';
 import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
-import { rootRecovery } from '../store/root-key.ts';
 import { projectOptions, runtimeKeys } from '../store/runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
-import { Interrupted } from '../terminal/interrupt.ts';
-import type { Output } from '../terminal/output.ts';
-import { dim, green, line, yellow } from '../terminal/printable.ts';
 
 interface ListOptions extends SharedOptions {
   readonly epoch?: number;

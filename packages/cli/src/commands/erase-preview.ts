@@ -1,7 +1,7 @@
+import type { Session } from '@assize/command';
+import { line, type Printable, yellow } from '@assize/command';
 import type { ErasurePreview } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
-import type { Session } from '../store/session.ts';
-import { line, type Printable, yellow } from '../terminal/printable.ts';
 
 /** For the help of commands that erase, and below each preview. */
 export const RETENTION =

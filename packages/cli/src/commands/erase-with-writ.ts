@@ -1,3 +1,19 @@
+import type { Session, SharedOptions } from '@assize/command';
+import {
+  anchorsOption,
+  asksYes,
+  CliError,
+  canAsk,
+  domainOption,
+  EXIT,
+  entryKeyOption,
+  green,
+  line,
+  type OpeningOptions,
+  red,
+  signerOption,
+  yellow,
+} from '@assize/command';
 import { segment, writId } from 'assize/internal/authority';
 import { ERASE_ACTION, eraseMemoryScope, eraseScope } from 'assize/internal/kernel';
 import {
@@ -14,8 +30,6 @@ import type { ErasureInput, ErasurePreview, ErasureRuling } from 'assize/interna
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
 import { shortName } from '../render/writ-text.ts';
@@ -23,9 +37,6 @@ import { findClaim } from '../store/claims.ts';
 import { headOf } from '../store/entries.ts';
 import { writsIn } from '../store/listed-writs.ts';
 import { withAssize } from '../store/runtime.ts';
-import type { Session, SharedOptions } from '../store/session.ts';
-import { asksYes, canAsk } from '../terminal/confirm.ts';
-import { green, line, red, yellow } from '../terminal/printable.ts';
 import { extentOf, RETENTION, sayPreview } from './erase-preview.ts';
 
 /** The reason of an erasure, and its authority. */

@@ -1,9 +1,7 @@
+import { CliError, inSession, positive, repeatable, withSharedOptions } from '@assize/command';
 import { parsePointer } from 'assize/internal/canon';
 import { type Command, Option } from 'commander';
-import { CliError } from '../errors.ts';
-import { positive, repeatable, withSharedOptions } from '../files/options.ts';
 import { entryNamed } from '../input/points.ts';
-import { inSession } from '../store/session.ts';
 import { RETENTION } from './erase-preview.ts';
 import {
   completeSelector,

@@ -1,14 +1,20 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { TenantLog } from '@assize/cells/internal';
+import {
+  CliError,
+  EXIT,
+  featuresInUse,
+  inSession,
+  positive,
+  type Session,
+  type SharedOptions,
+  unwritable,
+  withSharedOptions,
+} from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import { type ExportedStore, exportLines, integrateLog } from 'assize/internal/ledger';
 import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { unwritable } from '../files/file-faults.ts';
-import { positive, withSharedOptions } from '../files/options.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 
 interface ExportOptions extends SharedOptions {
   readonly out?: string;
@@ -17,7 +23,7 @@ interface ExportOptions extends SharedOptions {
 }
 
 export function exportCommand(program: Command): void {
-  withSharedOptions(
+  const command = withSharedOptions(
     program
       .command('export')
       .description('write all entries and their blobs as JSON Lines, in the order of the log')
@@ -26,9 +32,12 @@ export function exportCommand(program: Command): void {
         '--size <n>',
         'only the first n entries of the log, such as those of a checkpoint (default: all)',
         positive,
-      )
-      .option('--tenant <name>', 'only the trajectories whose names begin with this, up to the first colon'),
-  )
+      ),
+  );
+  const tenantLog = featuresInUse().find((feature) => feature.tenantLog !== undefined)?.tenantLog;
+  if (tenantLog !== undefined)
+    command.option('--tenant <name>', 'only the trajectories whose names begin with this, up to the first colon');
+  command
     .addHelpText(
       'after',
       'The command first adds all entries to the log. The same ledger gives the same bytes from any store.\n' +
@@ -56,7 +65,8 @@ export function exportCommand(program: Command): void {
           const { tenant } = options;
           if (tenant !== undefined && options.size !== undefined)
             throw new CliError('usage', 'The first entries of a log have several tenants. Pass --size or --tenant.');
-          const source = tenant === undefined ? store : await logOf(store, tenant);
+          const source = tenant === undefined ? store : await tenantLog!(store, tenant);
+          if (tenant !== undefined && (await source.logSize()) === 0) throw noTenant(tenant);
           await write(session, source, options, options.size ?? (await source.logSize()));
           return EXIT.ok;
         }),
@@ -74,11 +84,8 @@ async function writable<T>(session: Session, work: (store: Store, mayWrite: bool
   }
 }
 
-/** @throws CliError `not_found` */
-async function logOf(store: Store, tenant: string): Promise<TenantLog> {
-  const log = await TenantLog.of(store, tenant);
-  if ((await log.logSize()) > 0) return log;
-  throw new CliError('not_found', `The store has no trajectory of the tenant ${tenant}. List them with assize log.`);
+function noTenant(tenant: string): CliError {
+  return new CliError('not_found', `The store has no trajectory of the tenant ${tenant}. List them with assize log.`);
 }
 
 async function write(session: Session, store: ExportedStore, { out }: ExportOptions, size: number): Promise<void> {

@@ -4,18 +4,26 @@ import {
   type NotCompared,
   readCheckpoint,
 } from '@assize/audit/internal/checkpoints';
+import {
+  EXIT,
+  entryKeyOption,
+  green,
+  inSession,
+  line,
+  type Printable,
+  project,
+  red,
+  rootRecovery,
+  type SharedOptions,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { EXIT } from '../errors.ts';
-import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
 import { checkpointOption, logKeyOption, readKnownLog, usedCheckpoint } from '../store/log-files.ts';
-import { project } from '../store/project.ts';
 import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
-import { rootRecovery } from '../store/root-key.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 
 interface FsckOptions extends SharedOptions, RecoveryKeyOptions {
   readonly checkpoint?: string;

@@ -1,3 +1,22 @@
+import {
+  anchorsOption,
+  CliError,
+  domainOption,
+  EXIT,
+  type ExitCode,
+  entryKeyOption,
+  green,
+  inSession,
+  line,
+  type OpeningOptions,
+  type Printable,
+  red,
+  type Session,
+  type SharedOptions,
+  signerOption,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import type { WritChain } from 'assize/host';
 import { haltScope, type Writ } from 'assize/internal/authority';
 import { isAssizeError } from 'assize/internal/base';
@@ -7,22 +26,11 @@ import type { Assize, HaltInput, HaltOutcome } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT, type ExitCode } from '../errors.ts';
-import {
-  anchorsOption,
-  domainOption,
-  entryKeyOption,
-  type OpeningOptions,
-  signerOption,
-  withSharedOptions,
-} from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { headOf } from '../store/entries.ts';
 import { withAssize } from '../store/runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly all?: boolean;

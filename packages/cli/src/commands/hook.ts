@@ -1,7 +1,6 @@
+import { inSession, type Session, type StorelessOptions, upTo, withoutStore } from '@assize/command';
 import { type Command, Option } from 'commander';
-import { upTo, withoutStore } from '../files/options.ts';
 import { DEFAULTS, runHookLine, WAIT_SECONDS_MAX } from '../hook/hook-line.ts';
-import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
 
 interface Options extends StorelessOptions {
   readonly url: string;

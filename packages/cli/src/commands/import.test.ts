@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Output, Progress } from '@assize/command';
 import { generateKeys } from 'assize/internal/canon';
 import { budget } from 'assize/internal/domains/budget';
 import { exportLines, integrateLog } from 'assize/internal/ledger';
@@ -8,8 +9,6 @@ import { Assize } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';
 import { Command } from 'commander';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Output } from '../terminal/output.ts';
-import { Progress } from '../terminal/progress.ts';
 import { importCommand } from './import.ts';
 
 let folder: string;

@@ -1,6 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  EXIT,
+  type ExitCode,
+  entryKeyOption,
+  green,
+  inSession,
+  line,
+  note,
+  positive,
+  red,
+  type Session,
+  type SharedOptions,
+  unwritable,
+  withSharedOptions,
+} from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import {
   ExportError,
@@ -18,15 +33,10 @@ import { checkMemory, isForeignEntry, type RebuiltMemory, rebuildMemory, verifyS
 import { openStore, type Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { EXIT, type ExitCode, note } from '../errors.ts';
 import { openExport } from '../files/export-file.ts';
-import { unwritable } from '../files/file-faults.ts';
-import { entryKeyOption, positive, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
 import { areIncomplete, areKnownIncomplete } from '../store/incomplete-facts.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { green, line, red } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly erase?: boolean;

@@ -1,3 +1,4 @@
+import { CliError, EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { keyAfter, readRow } from 'assize/internal/ledger';
@@ -5,11 +6,7 @@ import { Assize, type KeyChange, RuntimeError } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
 import { readPrivateKey } from '../input/private-key.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
-import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly to: string;

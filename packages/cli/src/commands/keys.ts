@@ -1,11 +1,8 @@
+import { CliError, EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
 import { generateKeys } from 'assize/internal/canon';
 import { formatVerifierKey, type KeyUse, signerKey } from 'assize/internal/merkle';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
 import { fileBeside, readVerifierKey, writeKeys } from '../store/log-files.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
-import { line } from '../terminal/printable.ts';
 import { keysChange } from './keys-change.ts';
 
 interface NewOptions extends SharedOptions {

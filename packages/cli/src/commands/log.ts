@@ -1,3 +1,20 @@
+import type { Column } from '@assize/command';
+import {
+  count,
+  dim,
+  EXIT,
+  green,
+  inSession,
+  line,
+  positive,
+  red,
+  type Session,
+  type SharedOptions,
+  storeFormOf,
+  type Value,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import {
   type Conclusions,
   causeOf,
@@ -12,13 +29,7 @@ import {
   summaryOf,
 } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { EXIT } from '../errors.ts';
-import { count, positive, withSharedOptions } from '../files/options.ts';
 import { entryAt, headOf } from '../store/entries.ts';
-import { isRootLog } from '../store/open-by-url.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import type { Column } from '../terminal/output.ts';
-import { dim, green, line, red, type Value, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly from: number;
@@ -81,8 +92,8 @@ function listTrajectories(session: Session, { from, limit }: Options): Promise<v
       ]),
     );
     if (listed.length < all.length) out.line(dim(line`${listed.length} of ${all.length} trajectories`));
-    if (isRootLog(session.storeUrl))
-      out.line(dim(line`This is the root log. The entries of a cell are at ${session.storeUrl}?cell=NAME`));
+    const more = (await storeFormOf(session.storeUrl))?.note(session.storeUrl);
+    if (more !== undefined) out.line(dim(line`${more}`));
   });
 }
 

@@ -1,4 +1,16 @@
 import {
+  CliError,
+  EXIT,
+  type ExitCode,
+  inSession,
+  line,
+  note,
+  repeatable,
+  type Session,
+  type StorelessOptions,
+  withoutStore,
+} from '@assize/command';
+import {
   ApiDesk,
   type Ask,
   Gateway,
@@ -10,13 +22,9 @@ import {
   upstreamOf,
 } from '@assize/gate/internal/mcp';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CliError, EXIT, type ExitCode, note } from '../errors.ts';
 import { installedVersion } from '../files/installed-package.ts';
-import { repeatable, withoutStore } from '../files/options.ts';
 import { apiToken } from '../input/api-token.ts';
 import { serverAddress, unanswered } from '../input/server-address.ts';
-import { inSession, type Session, type StorelessOptions } from '../store/session.ts';
-import { line } from '../terminal/printable.ts';
 import { keepOutputFree, serveMcp } from './mcp-serve.ts';
 
 interface Options extends StorelessOptions {

@@ -1,5 +1,18 @@
 import { existsSync } from 'node:fs';
 import { backtestRules } from '@assize/audit/internal/replay';
+import {
+  CliError,
+  EXIT,
+  green,
+  inSession,
+  line,
+  positive,
+  readText,
+  replaceFile,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import type { Rules } from '@assize/gate/internal/gateway';
 import {
   domainCode,
@@ -15,16 +28,10 @@ import {
 } from '@assize/gate/internal/mining';
 import { counted } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { readText } from '../files/input-file.ts';
-import { positive, withSharedOptions } from '../files/options.ts';
-import { replaceFile } from '../files/replace-file.ts';
 import { printMined } from '../render/mined-text.ts';
 import { headOf } from '../store/entries.ts';
 import { rulesFileIn } from '../store/rules-files.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { green, line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly good?: string;

@@ -1,11 +1,16 @@
+import {
+  bold,
+  CliError,
+  EXIT,
+  inSession,
+  line,
+  type SharedOptions,
+  shortJson,
+  withSharedOptions,
+} from '@assize/command';
 import { type Attempt, attemptsOf } from 'assize/internal/oracle';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
-import { bold, line } from '../terminal/printable.ts';
-import { shortJson } from '../terminal/short-json.ts';
 
 /** Maximum number of shown characters of an answer. Ids are shown in full. */
 const ANSWER_MAX = 200;

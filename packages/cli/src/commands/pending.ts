@@ -1,3 +1,15 @@
+import {
+  dim,
+  EXIT,
+  inSession,
+  line,
+  onlyCounselor,
+  project,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import {
   approvalsOf,
@@ -12,15 +24,10 @@ import { requestOf, withdrawnSourceOf } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { type PendingParts, pendingView, questionsIn, shortId, shortTime, toolCalls } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { EXIT } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
 import { printEffect, printProposal } from '../render/proposal-text.ts';
 import { printQuestions, printWithdrawn } from '../render/questions.ts';
 import { headOf } from '../store/entries.ts';
-import { onlyCounselor, project } from '../store/project.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { dim, line, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly channel?: string;

@@ -1,3 +1,17 @@
+import {
+  anchoredRoot,
+  CliError,
+  EXIT,
+  type ExitCode,
+  Interrupted,
+  inSession,
+  line,
+  requireLocal,
+  requireStoreFile,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import type { WritChain } from 'assize/host';
 import { isAssizeError, isInstance, type Json } from 'assize/internal/base';
 import { DEFAULT_AGENT } from 'assize/internal/config';
@@ -5,8 +19,6 @@ import type { Tool } from 'assize/internal/effects';
 import type { Ruling } from 'assize/internal/runtime';
 import { rulingView, shortId } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT, type ExitCode } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
 import { type ActingIn, actingWrit } from '../input/acting-writ.ts';
 import { jsonOption } from '../input/json-option.ts';
 import { readWritFile } from '../input/writ-file.ts';
@@ -14,14 +26,9 @@ import { callLines, findingLines, rulingLine } from '../render/ruling-text.ts';
 import { type ActingOptions, withActingOptions } from '../store/acting-options.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { headOf } from '../store/entries.ts';
-import { requireStoreFile } from '../store/missing-store.ts';
 import { readRecoveryKey } from '../store/recovery-key.ts';
-import { anchoredRoot, requireLocal } from '../store/root-key.ts';
 import { openAssize } from '../store/runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
-import { Interrupted } from '../terminal/interrupt.ts';
-import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, ActingOptions {
   readonly role: string;

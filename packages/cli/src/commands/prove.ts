@@ -1,19 +1,26 @@
 import { proveEntry, readCheckpoint } from '@assize/audit/internal/checkpoints';
+import {
+  CliError,
+  EXIT,
+  green,
+  inSession,
+  line,
+  red,
+  replaceFile,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, parseStrict, WORLD_LIMITS } from 'assize/internal/canon';
 import { checkRow, isPayload, type LedgerStore } from 'assize/internal/ledger';
 import { verifyProofFile } from 'assize/internal/merkle';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
 import { isFile } from '../files/module-file.ts';
-import { withSharedOptions } from '../files/options.ts';
-import { replaceFile } from '../files/replace-file.ts';
 import { ENTRY_HELP, entryNamed } from '../input/points.ts';
 import { isPrefix } from '../store/entries.ts';
 import { checkpointOption, lastCheckpoint, logKeyOption, readBytes, readKnownLog } from '../store/log-files.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import { green, line, red } from '../terminal/printable.ts';
 
 interface ProveOptions extends SharedOptions {
   readonly logKey: readonly string[];

@@ -1,6 +1,12 @@
+import {
+  anchorsOption,
+  domainOption,
+  entryKeyOption,
+  inSession,
+  signerOption,
+  withSharedOptions,
+} from '@assize/command';
 import type { Command } from 'commander';
-import { anchorsOption, domainOption, entryKeyOption, signerOption, withSharedOptions } from '../files/options.ts';
-import { inSession } from '../store/session.ts';
 import { METHOD, type ResolvingOptions, resolvePending } from './resolution.ts';
 
 interface Options extends ResolvingOptions {

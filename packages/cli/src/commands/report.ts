@@ -8,10 +8,21 @@ import {
   reportHtml,
   reportMarkdown,
 } from '@assize/audit/internal/compliance';
+import {
+  CliError,
+  EXIT,
+  inSession,
+  line,
+  note,
+  positive,
+  repeatable,
+  replaceFile,
+  type Session,
+  type SharedOptions,
+  visibleJson,
+  withSharedOptions,
+} from '@assize/command';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT, note } from '../errors.ts';
-import { positive, repeatable, withSharedOptions } from '../files/options.ts';
-import { replaceFile } from '../files/replace-file.ts';
 import { instantOrDay } from '../input/periods.ts';
 import { printReport } from '../render/report-text.ts';
 import {
@@ -22,10 +33,7 @@ import {
   readVerifierKey,
   usedCheckpoint,
 } from '../store/log-files.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { line } from '../terminal/printable.ts';
-import { visibleJson } from '../terminal/visible.ts';
 
 interface ReportCommandOptions extends SharedOptions {
   readonly since?: string;

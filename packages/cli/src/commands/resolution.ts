@@ -1,21 +1,16 @@
+import type { OpeningOptions, Output, Session, SharedOptions } from '@assize/command';
+import { CliError, EXIT, type ExitCode, green, Interrupted, line, requireLocal } from '@assize/command';
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import { type EntryRow, pendingEffectIn } from 'assize/internal/ledger';
 import { type Ruling, rulingOf, type Trajectory, wholeRuling } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { amendmentText, readable, rulingView, shortId } from 'assize/internal/views';
-import { CliError, EXIT, type ExitCode } from '../errors.ts';
-import type { OpeningOptions } from '../files/options.ts';
 import { entryNamed } from '../input/points.ts';
 import { callLines, rulingLine } from '../render/ruling-text.ts';
 import { anchorsPath } from '../store/anchors.ts';
 import { type RecoveryKeyOptions, readRecoveryKey } from '../store/recovery-key.ts';
-import { requireLocal } from '../store/root-key.ts';
 import { openAssize } from '../store/runtime.ts';
-import type { Session, SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
-import { Interrupted } from '../terminal/interrupt.ts';
-import type { Output } from '../terminal/output.ts';
-import { green, line } from '../terminal/printable.ts';
 
 /** How a counselor at a terminal was identified: by the operator of the terminal. */
 export const METHOD = 'cli';

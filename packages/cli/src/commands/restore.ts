@@ -1,18 +1,27 @@
 import { existsSync } from 'node:fs';
 import { type FsckReport, fsck, readCheckpoint } from '@assize/audit/internal/checkpoints';
+import {
+  CliError,
+  EXIT,
+  entryKeyOption,
+  green,
+  inSession,
+  line,
+  red,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import { defaultArchive, openSqlite } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
 import { checkpointOption, logKeyOption, readKnownLog, usedCheckpoint } from '../store/log-files.ts';
 import { openEffects } from '../store/open-effects.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { requireFilePath, requireSqlitePath } from '../store/sqlite-store.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { green, line, red, yellow } from '../terminal/printable.ts';
 
 interface RestoreOptions extends SharedOptions {
   readonly checkpoint?: string;

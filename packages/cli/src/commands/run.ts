@@ -1,4 +1,19 @@
 import { type DurableAgents, type RunReport, RunWorker, runAgents } from '@assize/agents/internal/agents';
+import {
+  CliError,
+  described,
+  EXIT,
+  type ExitCode,
+  Interrupted,
+  inSession,
+  line,
+  note,
+  positive,
+  repeatable,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import { isInstance } from 'assize/internal/base';
 import type { Tool } from 'assize/internal/effects';
 import { createOracle, systemClock } from 'assize/internal/oracle';
@@ -6,8 +21,6 @@ import type { Assize, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, described, EXIT, type ExitCode, note } from '../errors.ts';
-import { positive, repeatable, withSharedOptions } from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { hasEnded, runDocument, runStatus, turnDocument, turnLines } from '../render/run-text.ts';
 import { type ActingOptions, withActingOptions } from '../store/acting-options.ts';
@@ -17,10 +30,7 @@ import { chatModelOf } from '../store/chat-model.ts';
 import { durableAgents } from '../store/durable-agents.ts';
 import { readRecoveryKey } from '../store/recovery-key.ts';
 import { openAssize } from '../store/runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
-import { Interrupted } from '../terminal/interrupt.ts';
-import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, ActingOptions {
   readonly trajectory?: string;

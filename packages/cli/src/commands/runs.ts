@@ -1,11 +1,16 @@
 import { type DurableRun, RunRecords } from '@assize/agents/internal/agents';
+import {
+  EXIT,
+  type ExitCode,
+  inSession,
+  line,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import { counted, shortTime } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { EXIT, type ExitCode } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
 import { runDocument, runStatus } from '../render/run-text.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import { line } from '../terminal/printable.ts';
 
 interface ListOptions extends SharedOptions {
   readonly ended?: boolean;

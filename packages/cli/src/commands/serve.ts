@@ -1,4 +1,16 @@
-import { isCellsUrl, openCell } from '@assize/cells/internal';
+import {
+  bold,
+  CliError,
+  described,
+  EXIT,
+  inSession,
+  line,
+  note,
+  project,
+  type SharedOptions,
+  storeFormOf,
+  withSharedOptions,
+} from '@assize/command';
 import { faultText, gateway, type Rules, rulesPolicy, warningsOf } from '@assize/gate/internal/gateway';
 import { serve as startServer } from '@assize/server/internal';
 import { parseRuleTable, ruleTable } from 'assize/internal/authority';
@@ -6,17 +18,12 @@ import { loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/conf
 import type { Domain } from 'assize/internal/kernel';
 import { openStore, sealKeys } from 'assize/internal/stores';
 import { type Command, InvalidArgumentError } from 'commander';
-import { CliError, described, EXIT, note } from '../errors.ts';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
-import { withSharedOptions } from '../files/options.ts';
 import { httpUrl } from '../input/server-address.ts';
-import { requireCellsKey } from '../store/cells-key.ts';
 import { loadDomains } from '../store/domains.ts';
 import { serverLogKeys } from '../store/log-files.ts';
-import { project, projectPolicy } from '../store/project.ts';
+import { projectPolicy } from '../store/policies.ts';
 import { isRulesFile, rulesFileIn } from '../store/rules-files.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
-import { bold, line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly config?: string;
@@ -64,12 +71,14 @@ export function serve(program: Command): void {
           },
         };
         if (config.principals.size === 0) note(withoutPrincipals(config));
-        await requireCellsKey(config.store);
+        const form = await storeFormOf(config.store);
+        await form?.requireKey(config.store);
         const root = rootKeyOf(config.store);
         if (root.created)
           note(`Created the root key ${root.file}. It grants all authority in this store: keep it secret.`);
-        const cell = isCellsUrl(config.store) ? await openCell(config.store, { root, onFailure }) : undefined;
-        const store = cell?.store ?? (await openStore(config.store, { archive: config.archive, ...sealKeys(root) }));
+        const served = await form?.serve(config.store, { root, onFailure });
+        const store = served?.store ?? (await openStore(config.store, { archive: config.archive, ...sealKeys(root) }));
+        const url = served?.url ?? config.store;
         try {
           if ((await store.sealState()) === 'absent')
             note(
@@ -78,9 +87,9 @@ export function serve(program: Command): void {
           const rules = rulesOf(config);
           const domains = await domainsOf(config, rules);
           const serving = await startServer({
-            config: { ...config, store: cell?.place.store ?? config.store },
-            ...{ store, cell, root, domains, rules },
-            logKeys: () => serverLogKeys(cell?.place.store ?? config.store, root),
+            config: { ...config, store: url },
+            ...{ store, deployment: served?.deployment, root, domains, rules },
+            logKeys: () => serverLogKeys(url, root),
             policy: rules === undefined ? await projectPolicy() : rulesPolicy(rules),
             console: await builtConsole(),
             verifiers: await bundleVerifiers(),

@@ -1,3 +1,5 @@
+import type { Output } from '@assize/command';
+import { bold, dim, EXIT, inSession, line, red, type SharedOptions, withSharedOptions, yellow } from '@assize/command';
 import { isInstance } from 'assize/internal/base';
 import type { Fault, Payload } from 'assize/internal/ledger';
 import { checkRow, type EntryRow, LedgerFault, type LedgerStore } from 'assize/internal/ledger';
@@ -14,13 +16,8 @@ import {
   traceOf,
 } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { EXIT } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
 import { ENTRY_HELP, entryNamed } from '../input/points.ts';
 import { answersOf, type NamedAnswer } from '../store/oracle-answers.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
-import type { Output } from '../terminal/output.ts';
-import { bold, dim, line, red, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly blobs?: boolean;

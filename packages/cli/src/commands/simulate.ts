@@ -1,35 +1,38 @@
 import { type Simulation, simulate, simulationDocument, type ToolSimulator } from '@assize/agents/internal/agents';
 import { domainToRun } from '@assize/audit/internal/replay';
+import {
+  anchorsOption,
+  CliError,
+  domainOption,
+  EXIT,
+  inSession,
+  note,
+  type OpeningOptions,
+  positive,
+  readJson,
+  repeatable,
+  requireStoreFile,
+  type SharedOptions,
+  signerOption,
+  toolsOption,
+  upTo,
+  withSharedOptions,
+} from '@assize/command';
 import type { Tool } from 'assize/internal/effects';
 import type { Domain } from 'assize/internal/kernel';
 import type { EntryRow } from 'assize/internal/ledger';
 import type { Store } from 'assize/internal/stores';
 import type { Command } from 'commander';
-import { CliError, EXIT, note } from '../errors.ts';
-import { readJson } from '../files/input-file.ts';
 import { badFile, importModule, lookedAt } from '../files/module-file.ts';
-import {
-  anchorsOption,
-  domainOption,
-  type OpeningOptions,
-  positive,
-  repeatable,
-  signerOption,
-  toolsOption,
-  upTo,
-  withSharedOptions,
-} from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { domainsFor } from '../render/deep-replay-text.ts';
 import { printSimulation } from '../render/simulation-text.ts';
 import { readAnchors, requireAnchors } from '../store/anchors.ts';
 import { entryAt, findEntry, headOf } from '../store/entries.ts';
-import { requireStoreFile } from '../store/missing-store.ts';
 import { simulationNamed } from '../store/named-simulation.ts';
-import { projectPolicy } from '../store/project.ts';
+import { projectPolicy } from '../store/policies.ts';
 import { recordingTo } from '../store/record-file.ts';
 import { readingAssize, runtimeKeys } from '../store/runtime.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
 import { loadTools } from '../store/tools.ts';
 import { type VariantOptions, variantsOf } from '../store/variants.ts';
 import { watchedStore } from '../store/watched-store.ts';

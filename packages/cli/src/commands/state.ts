@@ -1,16 +1,22 @@
+import type { Output } from '@assize/command';
+import {
+  CliError,
+  dim,
+  EXIT,
+  inSession,
+  isLong,
+  line,
+  outlineOf,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import { parsePointer } from 'assize/internal/canon';
 import { Replayer } from 'assize/internal/ledger';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
 import { valueAt } from '../input/json-pointer.ts';
 import { POINT_HELP, placeIn, pointOf } from '../input/points.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { isLong, outlineOf } from '../terminal/outline.ts';
-import type { Output } from '../terminal/output.ts';
-import { dim, line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly at?: string;

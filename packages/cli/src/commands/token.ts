@@ -1,4 +1,18 @@
 import {
+  CliError,
+  EXIT,
+  type ExitCode,
+  inSession,
+  line,
+  project,
+  repeatable,
+  type Session,
+  type SharedOptions,
+  storeFormOf,
+  upTo,
+  withSharedOptions,
+} from '@assize/command';
+import {
   COMMAND_LINE,
   type Credentials,
   credentialsOf,
@@ -11,13 +25,7 @@ import { loadConfig, type PrincipalKind, type ResolvedConfig, rootKeyOf } from '
 import { systemClock } from 'assize/internal/oracle';
 import { shortTime } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT, type ExitCode } from '../errors.ts';
-import { repeatable, upTo, withSharedOptions } from '../files/options.ts';
 import { serverAddress } from '../input/server-address.ts';
-import { requireCellsKey } from '../store/cells-key.ts';
-import { project } from '../store/project.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly config?: string;
@@ -80,9 +88,9 @@ type Work<O extends Options> = (
 function inStore<O extends Options>(work: Work<O>) {
   return inSession(async (session: Session, options: O, argument: string = '') => {
     const config = project() ?? (await loadConfig({ store: session.storeUrl }));
-    // Tokens of a deployment of cells count in every cell.
+    // Tokens of a deployment count at every server.
     const root = { root: true };
-    await requireCellsKey(session.storeUrl);
+    await (await storeFormOf(session.storeUrl))?.requireKey(session.storeUrl);
     return session.withStore(
       'existing',
       (store) => {

@@ -1,15 +1,21 @@
 import { lstatSync, readFileSync, rmSync } from 'node:fs';
+import {
+  asksYes,
+  CliError,
+  canAsk,
+  EXIT,
+  inSession,
+  line,
+  replaceFile,
+  type SharedOptions,
+  unreadable,
+  unwritable,
+  withSharedOptions,
+} from '@assize/command';
 import { hashText } from 'assize/internal/canon';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { unreadable, unwritable } from '../files/file-faults.ts';
-import { withSharedOptions } from '../files/options.ts';
-import { replaceFile } from '../files/replace-file.ts';
 import { fileChangesOf, type RecordedChange } from '../store/file-changes.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
-import { asksYes, canAsk } from '../terminal/confirm.ts';
-import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly trajectory: string;

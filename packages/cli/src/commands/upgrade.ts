@@ -1,4 +1,22 @@
 import {
+  anchorsOption,
+  CliError,
+  EXIT,
+  type ExitCode,
+  entryKeyOption,
+  green,
+  inSession,
+  type KeyOptions,
+  line,
+  project,
+  red,
+  type Session,
+  type SharedOptions,
+  signerOption,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
+import {
   type Domain,
   type Migration,
   rulesWithoutOverride,
@@ -9,18 +27,13 @@ import { type DomainRef, Replayer } from 'assize/internal/ledger';
 import type { Upgrade } from 'assize/internal/runtime';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { importModule } from '../files/module-file.ts';
-import { anchorsOption, entryKeyOption, type KeyOptions, signerOption, withSharedOptions } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
 import { noOverrideText } from '../render/no-override-text.ts';
 import { domainsNamed, loadDomains } from '../store/domains.ts';
 import { headOf } from '../store/entries.ts';
-import { project } from '../store/project.ts';
 import { withAssize } from '../store/runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import { green, line, red, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, KeyOptions {
   readonly domain?: string;

@@ -1,10 +1,23 @@
+import type { Output } from '@assize/command';
+import {
+  CliError,
+  domainOption,
+  EXIT,
+  entryKeyOption,
+  green,
+  inSession,
+  line,
+  red,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import type { VerifyReport } from 'assize/internal/ledger';
 import { verifyStore } from 'assize/internal/runtime';
 import type { SealState, Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../errors.ts';
-import { domainOption, entryKeyOption, withSharedOptions } from '../files/options.ts';
 import {
   type DeepOptions,
   domainsFor,
@@ -15,10 +28,7 @@ import {
 } from '../render/deep-replay-text.ts';
 import { faultText } from '../render/fault-text.ts';
 import { headOf } from '../store/entries.ts';
-import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import type { Output } from '../terminal/output.ts';
-import { green, line, red, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, DeepOptions {
   readonly deep?: boolean;

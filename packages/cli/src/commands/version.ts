@@ -1,9 +1,6 @@
+import { EXIT, inSession, line, withoutStore } from '@assize/command';
 import type { Command } from 'commander';
-import { EXIT } from '../errors.ts';
 import { installedVersion } from '../files/installed-package.ts';
-import { withoutStore } from '../files/options.ts';
-import { inSession } from '../store/session.ts';
-import { line } from '../terminal/printable.ts';
 
 export function version(program: Command): void {
   withoutStore(program.command('version').description('print the version of assize and of Node')).action(

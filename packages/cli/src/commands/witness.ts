@@ -1,13 +1,10 @@
 import { once } from 'node:events';
 import { WitnessFile, witnessServer } from '@assize/audit/internal/witness';
+import { CliError, EXIT, inSession, line, note, type SharedOptions, withSharedOptions } from '@assize/command';
 import { thrownText } from 'assize/internal/base';
 import { formatVerifierKey, parseSignerKey } from 'assize/internal/merkle';
 import type { Command } from 'commander';
-import { CliError, EXIT, note } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
 import { readText, readVerifierKey } from '../store/log-files.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
-import { line } from '../terminal/printable.ts';
 
 interface WitnessOptions extends SharedOptions {
   readonly key: string;

@@ -1,7 +1,17 @@
 import { type DurableRun, RunWorker } from '@assize/agents/internal/agents';
+import {
+  described,
+  EXIT,
+  inSession,
+  line,
+  note,
+  positive,
+  repeatable,
+  requireStoreFile,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import type { Command } from 'commander';
-import { described, EXIT, note } from '../errors.ts';
-import { positive, repeatable, withSharedOptions } from '../files/options.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { hasEnded, runStatus, turnLines } from '../render/run-text.ts';
 import { type ActingOptions, withActingOptions } from '../store/acting-options.ts';
@@ -9,12 +19,9 @@ import { loadAgentsFile, requireUsable } from '../store/agents.ts';
 import { requireAnchored, requireAnchors } from '../store/anchors.ts';
 import { chatModelOf } from '../store/chat-model.ts';
 import { durableAgents, requireOwnNames } from '../store/durable-agents.ts';
-import { requireStoreFile } from '../store/missing-store.ts';
 import { readRecoveryKey } from '../store/recovery-key.ts';
 import { openAssize } from '../store/runtime.ts';
-import { inSession, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped } from '../store/tools.ts';
-import { line } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, ActingOptions {
   readonly model?: string;

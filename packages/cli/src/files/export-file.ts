@@ -1,11 +1,9 @@
 import { createReadStream, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
+import { CliError, isSystemFault, unreadable, whileBlocked } from '@assize/command';
 import { type AssizeError, isAssizeError } from 'assize/internal/base';
 import { readExport, splitLines } from 'assize/internal/ledger';
-import { CliError } from '../errors.ts';
-import { whileBlocked } from '../terminal/interrupt.ts';
-import { isSystemFault, unreadable } from './file-faults.ts';
 
 /**
  * The lines of an export, from a file or from standard input (`-`), checked up to the first entry,

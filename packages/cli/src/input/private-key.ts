@@ -1,8 +1,7 @@
+import { anchoredRoot, CliError, note } from '@assize/command';
 import { generateKeys, type KeyPair } from 'assize/internal/canon';
-import { CliError, note } from '../errors.ts';
 import { anchorsPath, readAnchors } from '../store/anchors.ts';
 import { readText } from '../store/log-files.ts';
-import { anchoredRoot } from '../store/root-key.ts';
 
 /**
  * The private key in a file of 64 hex digits, which signs writs. A public key has the same form,

@@ -1,7 +1,7 @@
 import type { BacktestReport, ChangeKind, NotJudgeable, VerdictDifference } from '@assize/audit/internal/replay';
+import type { Output } from '@assize/command';
+import { dim, green, line, red, type Value, yellow } from '@assize/command';
 import { counted, shortId } from 'assize/internal/views';
-import type { Output } from '../terminal/output.ts';
-import { dim, green, line, red, type Value, yellow } from '../terminal/printable.ts';
 
 /** The combined reports of several trajectories. */
 export interface BacktestSum {

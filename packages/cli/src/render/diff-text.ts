@@ -1,10 +1,9 @@
+import type { Output } from '@assize/command';
+import { dim, green, line, red, shortJson, type Value, yellow } from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import type { EntryRow, Patch } from 'assize/internal/ledger';
 import { causeOf, type Parting, type Span, type Summary, shortId, shortTime } from 'assize/internal/views';
 import { valueAt } from '../input/json-pointer.ts';
-import type { Output } from '../terminal/output.ts';
-import { dim, green, line, red, type Value, yellow } from '../terminal/printable.ts';
-import { shortJson } from '../terminal/short-json.ts';
 
 /** Maximum number of entries of one side in text; --json has all of them. */
 const ENTRIES_MAX = 20;

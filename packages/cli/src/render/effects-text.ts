@@ -1,3 +1,5 @@
+import type { Output } from '@assize/command';
+import { dim, line, type Printable, shortJson, yellow } from '@assize/command';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { isUnresolved } from 'assize/internal/effects';
 import { isEffectPending } from 'assize/internal/ledger';
@@ -5,9 +7,6 @@ import type { EffectTransaction, ListedEffect } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, type StoredEffectTexts, type StoredText, shortId } from 'assize/internal/views';
 import { readingAssize } from '../store/runtime.ts';
-import type { Output } from '../terminal/output.ts';
-import { dim, line, type Printable, yellow } from '../terminal/printable.ts';
-import { shortJson } from '../terminal/short-json.ts';
 
 /** Maximum number of characters of a name in a narrow column. */
 const SHORT = 16;

@@ -1,7 +1,7 @@
+import type { Output } from '@assize/command';
+import { bold, dim, line, type Printable, yellow } from '@assize/command';
 import type { CounterExample, MinedCandidate, MiningReport } from '@assize/gate/internal/mining';
 import { counted } from 'assize/internal/views';
-import type { Output } from '../terminal/output.ts';
-import { bold, dim, line, type Printable, yellow } from '../terminal/printable.ts';
 
 /** Mined rules as a table, the calls that break them, and the next commands. */
 export function printMined(out: Output, { runs, good, calls, erased, candidates, none }: MiningReport): void {

@@ -1,8 +1,8 @@
+import type { Output } from '@assize/command';
+import { bold, line, type Printable, yellow } from '@assize/command';
 import type { Tool } from 'assize/internal/effects';
 import type { Domain } from 'assize/internal/kernel';
 import type { EffectTransaction } from 'assize/internal/runtime';
-import type { Output } from '../terminal/output.ts';
-import { bold, line, type Printable, yellow } from '../terminal/printable.ts';
 
 /** The tools and keys of this process. */
 export interface GivenRequirements {

@@ -1,4 +1,4 @@
-import { line, type Printable } from '../terminal/printable.ts';
+import { line, type Printable } from '@assize/command';
 
 /** Names the rules that declare neither `final` nor `overridable`. */
 export function noOverrideText(rules: readonly string[]): Printable {

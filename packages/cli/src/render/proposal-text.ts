@@ -1,3 +1,5 @@
+import type { Output } from '@assize/command';
+import { bold, dim, green, isLong, line, type Printable, red, shortJson, type Value, yellow } from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import { canonicalize, WORLD_LIMITS } from 'assize/internal/canon';
 import {
@@ -10,10 +12,6 @@ import {
 } from 'assize/internal/ledger';
 import { overridesIn, overrideText, shortId, type ToolCall } from 'assize/internal/views';
 import { valueAt } from '../input/json-pointer.ts';
-import { isLong } from '../terminal/outline.ts';
-import type { Output } from '../terminal/output.ts';
-import { bold, dim, green, line, type Printable, red, type Value, yellow } from '../terminal/printable.ts';
-import { shortJson } from '../terminal/short-json.ts';
 import { printCalls } from './tool-calls.ts';
 
 /** Maximum number of changes of one proposal in text; `assize show` has all of them. */

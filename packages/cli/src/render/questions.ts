@@ -1,10 +1,9 @@
+import type { Output } from '@assize/command';
+import { bold, CliError, dim, line } from '@assize/command';
 import type { AskedQuestion, GivenAnswer } from 'assize/internal/runtime';
 import { type Questions, shortId } from 'assize/internal/views';
-import { CliError } from '../errors.ts';
 import { periodText } from '../input/periods.ts';
 import { ambiguous, isPrefix } from '../store/entries.ts';
-import type { Output } from '../terminal/output.ts';
-import { bold, dim, line } from '../terminal/printable.ts';
 import { shortened } from './fact-text.ts';
 
 /** Each question, with its candidates numbered from 1. */

@@ -1,7 +1,7 @@
+import type { Output } from '@assize/command';
+import { line, red, yellow } from '@assize/command';
 import type { Ruling } from 'assize/internal/runtime';
 import { shortId } from 'assize/internal/views';
-import type { Output } from '../terminal/output.ts';
-import { line, red, yellow } from '../terminal/printable.ts';
 
 /** Lines of a file that formed one proposal, with an outcome other than a commit. */
 export interface RefusedLines {

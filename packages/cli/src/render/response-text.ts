@@ -1,7 +1,7 @@
 import type { ResponsePlan } from '@assize/audit/internal/incidents';
+import type { Output } from '@assize/command';
+import { bold, dim, line } from '@assize/command';
 import { counted, shortId } from 'assize/internal/views';
-import type { Output } from '../terminal/output.ts';
-import { bold, dim, line } from '../terminal/printable.ts';
 
 /** The steps of a response, each with its outcome if it was carried out. */
 export function printSteps(out: Output, steps: readonly { readonly text: string; readonly outcome?: string }[]): void {

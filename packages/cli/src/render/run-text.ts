@@ -1,9 +1,8 @@
 import type { CompletedTurn, DurableRun } from '@assize/agents/internal/agents';
+import { line, type Printable, shortJson } from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import { type EntryRow, readRow } from 'assize/internal/ledger';
 import { rulingView, shortTime } from 'assize/internal/views';
-import { line, type Printable } from '../terminal/printable.ts';
-import { shortJson } from '../terminal/short-json.ts';
 import { callLines, findingLines, rulingLine } from './ruling-text.ts';
 
 /** The lines of a turn of an agent. A counselor's turn has none. */

@@ -7,11 +7,10 @@ import type {
   VariantParting,
   VariantResult,
 } from '@assize/agents/internal/agents';
+import type { Output } from '@assize/command';
+import { dim, green, line, red, shortJson, yellow } from '@assize/command';
 import type { Amounts } from 'assize/internal/authority';
 import { counted, shortId } from 'assize/internal/views';
-import type { Output } from '../terminal/output.ts';
-import { dim, green, line, red, yellow } from '../terminal/printable.ts';
-import { shortJson } from '../terminal/short-json.ts';
 
 /** A simulation as text: a row for the record and each variant, the rules met, the partings. */
 export function printSimulation(out: Output, simulation: Simulation): void {

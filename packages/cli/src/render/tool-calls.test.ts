@@ -1,9 +1,9 @@
+import { Output } from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import { canonicalize, hashText } from 'assize/internal/canon';
 import type { Delta, LedgerStore } from 'assize/internal/ledger';
 import { toolCalls } from 'assize/internal/views';
 import { expect, test } from 'vitest';
-import { Output } from '../terminal/output.ts';
 import { printCalls } from './tool-calls.ts';
 
 const CLASS = { delivery: 'buffered', reversibility: 'irreversible', sink: 'keyed' };

@@ -1,9 +1,7 @@
+import type { Output } from '@assize/command';
+import { bold, dim, isLong, line, type Printable, red, shortJson, shortText, yellow } from '@assize/command';
 import { canonicalize, WORLD_LIMITS } from 'assize/internal/canon';
 import { shortId, type ToolCall } from 'assize/internal/views';
-import { isLong } from '../terminal/outline.ts';
-import type { Output } from '../terminal/output.ts';
-import { bold, dim, line, type Printable, red, yellow } from '../terminal/printable.ts';
-import { shortJson, shortText } from '../terminal/short-json.ts';
 
 /** Maximum number of calls of one proposal in text; `--json` has all of them. */
 const CALLS_MAX = 20;

@@ -1,6 +1,6 @@
+import { bold, dim, line, type Printable } from '@assize/command';
 import { type Writ, writId } from 'assize/internal/authority';
 import { shortTime } from 'assize/internal/views';
-import { bold, dim, line, type Printable } from '../terminal/printable.ts';
 
 /** Digits of a writ's id or a key in a narrow column. */
 const SHORT = 12;

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import {
   anchorsOption,
   domainOption,
@@ -7,7 +6,8 @@ import {
   signerOption,
   toolsOption,
   waitOption,
-} from '../files/options.ts';
+} from '@assize/command';
+import type { Command } from 'commander';
 import { type RecoveryKeyOptions, recoveryKeyOption } from './recovery-key.ts';
 
 /** The options of a command that opens trajectories and may call their tools. */

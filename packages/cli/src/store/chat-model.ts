@@ -1,5 +1,5 @@
 import { anthropic, type ChatModel, openAiCompatible } from '@assize/agents/internal/models';
-import { CliError } from '../errors.ts';
+import { CliError } from '@assize/command';
 
 const OPENAI = 'https://api.openai.com/v1';
 const ANTHROPIC = 'https://api.anthropic.com';

@@ -1,6 +1,6 @@
+import { CliError } from '@assize/command';
 import { readWitness } from 'assize/internal/memory';
 import type { Store } from 'assize/internal/stores';
-import { CliError } from '../errors.ts';
 import { ambiguous, isPrefix } from './entries.ts';
 import { isErasedText } from './erased-text.ts';
 import { readingAssize } from './runtime.ts';

@@ -1,11 +1,10 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { CliError, project } from '@assize/command';
 import type { Domain } from 'assize/internal/kernel';
 import { requireOwnDomain } from 'assize/internal/kernel';
-import { CliError } from '../errors.ts';
 import { cloneFolder } from '../files/installed-package.ts';
 import { importModule, isFile, lookedAt } from '../files/module-file.ts';
-import { project } from './project.ts';
 
 /** The domains of this package. Each is loaded on request, because schemas take time to build. */
 const SHIPPED: readonly (() => Promise<object>)[] = [

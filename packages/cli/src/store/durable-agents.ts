@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import type { DurableAgents } from '@assize/agents/internal/agents';
 import type { ChatModel } from '@assize/agents/internal/models';
+import { CliError } from '@assize/command';
 import type { WritChain } from 'assize/host';
-import { CliError } from '../errors.ts';
 import { type AgentsFile, agentsOf } from './agents.ts';
 
 /** The options of the command line for agents. */

@@ -1,6 +1,6 @@
+import { CliError } from '@assize/command';
 import { type ListedWrit, listWrits } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
-import { CliError } from '../errors.ts';
 import { ambiguous, headOf, isPrefix } from './entries.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { closeSync, fchmodSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readCheckpointFile } from '@assize/audit/internal/checkpoints';
+import { CliError, repeatable, replaceFile, unreadable, unwritable, whileBlocked } from '@assize/command';
 import type { LogKeys } from '@assize/server/internal';
 import { isAssizeError } from 'assize/internal/base';
 import { derivedLogKey, findRootKey, type RootKey } from 'assize/internal/config';
@@ -14,12 +15,7 @@ import {
 } from 'assize/internal/merkle';
 import { checkpointFile } from 'assize/internal/stores';
 import { Option } from 'commander';
-import { CliError } from '../errors.ts';
-import { unreadable, unwritable } from '../files/file-faults.ts';
 import { isFile } from '../files/module-file.ts';
-import { repeatable } from '../files/options.ts';
-import { replaceFile } from '../files/replace-file.ts';
-import { whileBlocked } from '../terminal/interrupt.ts';
 
 /**
  * The files of a store's log: the private key that signs its checkpoints, the public key that

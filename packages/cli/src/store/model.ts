@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { ExtractionTerms, Model } from '@assize/agents/internal/agents';
-import { CliError } from '../errors.ts';
+import { CliError } from '@assize/command';
 import { importModule, whyOf } from '../files/module-file.ts';
 
 /**

@@ -4,12 +4,11 @@ import {
   type ToolSimulator,
   type Variant,
 } from '@assize/agents/internal/agents';
+import { CliError, project } from '@assize/command';
 import { isAssizeError, thrownText } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { findRootKey, GrantIssuer } from 'assize/internal/config';
 import type { Store } from 'assize/internal/stores';
-import { CliError } from '../errors.ts';
-import { project } from './project.ts';
 
 /** A simulation of the config. */
 export interface NamedSimulation {

@@ -1,12 +1,12 @@
+import type { Session } from '@assize/command';
+import { CliError } from '@assize/command';
 import { type GatewayState, type OpenCall, openCalls } from '@assize/gate/internal/gateway';
 import type { Json } from 'assize/internal/base';
 import { Replayer, readRow } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
-import { CliError } from '../errors.ts';
 import { entryAt, headOf } from './entries.ts';
-import type { Session } from './session.ts';
 import { watchedStore } from './watched-store.ts';
 
 /** A call without a known outcome, in its trajectory. */

@@ -1,10 +1,9 @@
 import { cedarPolicy } from '@assize/cedar/internal';
+import { CliError, note, project, readJson, readText } from '@assize/command';
 import { rulesPolicy } from '@assize/gate/internal/gateway';
 import { covers, type Policy, parseRuleTable, type RuleTable, ruleTable } from 'assize/internal/authority';
 import { isAssizeError } from 'assize/internal/base';
 import type { Domain } from 'assize/internal/kernel';
-import { CliError, note } from '../errors.ts';
-import { readJson, readText } from '../files/input-file.ts';
 import { isRulesFile, rulesFileIn } from './rules-files.ts';
 
 export interface PolicyFiles {
@@ -71,4 +70,14 @@ const BUILT_IN = 'assize.';
 function inFile(path: string, cause: unknown): unknown {
   if (!isAssizeError(cause) || !['bad_policy', 'bad_schema'].includes(cause.code)) return cause;
   return new CliError('bad_input', `${path}: ${cause.message}`, { cause });
+}
+
+/**
+ * The policy of the config, which is a policy or names the file of one.
+ *
+ * @throws CliError
+ */
+export async function projectPolicy(): Promise<Policy | undefined> {
+  const { policy, policyFile } = project() ?? {};
+  return policyFile === undefined ? policy : policyFrom({ policy: policyFile });
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
+import { CliError } from '@assize/command';
 import { openStore, type Store } from 'assize/internal/stores';
-import { CliError } from '../errors.ts';
 
 /**
  * Runs the work with the store of `--record`, a SQLite file that keeps answers, and closes the

@@ -1,7 +1,6 @@
+import { CliError, project } from '@assize/command';
 import { maySettle } from '@assize/gate/internal/calls';
 import type { Domain } from 'assize/internal/kernel';
-import { CliError } from '../errors.ts';
-import { project } from './project.ts';
 
 /**
  * The principal must be a counselor of the domain, or an administrator of the config, as at a

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
+import { CliError, readText } from '@assize/command';
 import { type ReadCase, type RulesFault, type RulesFile, readCases, readRules } from '@assize/gate/internal/gateway';
 import { isAssizeError } from 'assize/internal/base';
-import { CliError } from '../errors.ts';
-import { readText } from '../files/input-file.ts';
 
 /** Whether a file is a rules file of the gateway domain by its name. */
 export function isRulesFile(path: string): boolean {

@@ -1,5 +1,5 @@
+import { CliError } from '@assize/command';
 import { SqliteStore, type Store } from 'assize/internal/stores';
-import { CliError } from '../errors.ts';
 
 /** The store as a file, for a command that copies files. @throws CliError for another store */
 export function requireSqlite(store: Store, command: 'backup' | 'restore'): SqliteStore {

@@ -1,5 +1,5 @@
+import { CliError } from '@assize/command';
 import type { Json } from 'assize/internal/base';
-import { CliError } from '../errors.ts';
 import { FRESH_ADVICE } from './earlier-tour.ts';
 
 /** The answer of a proposal. */

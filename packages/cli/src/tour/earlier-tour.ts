@@ -1,9 +1,9 @@
+import { CliError } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import type { RootKey } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
 import { Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
-import { CliError } from '../errors.ts';
 import { WORLDS } from './tour-config.ts';
 
 export const FRESH_ADVICE =

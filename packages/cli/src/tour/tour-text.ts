@@ -1,7 +1,8 @@
 /** The text of the tour. Its numbers come from the ledger and from the log of the bank. */
+
+import type { Output } from '@assize/command';
+import { bold, dim, green, line, type Printable, red, yellow } from '@assize/command';
 import { counted } from 'assize/internal/views';
-import type { Output } from '../terminal/output.ts';
-import { bold, dim, green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 import type { BankLine } from './bank-sink.ts';
 import type { RuledPayment } from './payment-log.ts';
 import { clerkOf } from './play-expenses.ts';

@@ -1,5 +1,6 @@
 /** The tour of the server: three worlds that scripted agents filled, without a model or a key. */
 import { appendFileSync } from 'node:fs';
+import type { Output } from '@assize/command';
 import {
   COMMAND_LINE,
   type ConsoleFiles,
@@ -14,7 +15,6 @@ import { type PrincipalKind, type ResolvedConfig, type RootKey, rootKeyOf } from
 import { systemClock } from 'assize/internal/oracle';
 import { openStore, type Store, sealKeys } from 'assize/internal/stores';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
-import type { Output } from '../terminal/output.ts';
 import { AgentClient } from './agent-client.ts';
 import { BankSink, readBankLog } from './bank-sink.ts';
 import { checkWorlds, withFreshAdvice } from './earlier-tour.ts';

@@ -3,7 +3,6 @@ import type { PrincipalKind } from 'assize/internal/config';
 import { StoreError } from 'assize/internal/stores';
 import { type Context, Hono } from 'hono';
 import { matchedRoutes } from 'hono/route';
-import type { CellRoutes } from '../cells/cell-routes.ts';
 import { ServerError } from '../errors.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../log/metrics.ts';
@@ -14,6 +13,7 @@ import { type Caller, isOfKind } from '../principals/caller.ts';
 import type { Standings } from '../principals/standings.ts';
 import { type Problem, problemOf } from '../problems/problem.ts';
 import { refusalReason } from '../problems/refusal-reason.ts';
+import type { DeploymentRoutes } from '../routing/deployment-routes.ts';
 import type { Router } from '../routing/router.ts';
 import type { Service } from '../service.ts';
 import type { Backlog } from './backlog.ts';
@@ -48,8 +48,8 @@ export interface AppParts {
   readonly open: OpenRequests;
   /** Absent: no request is forwarded. */
   readonly router?: Router | undefined;
-  /** Absent: the store is no cell of a deployment. */
-  readonly cells?: CellRoutes | undefined;
+  /** Absent: the store is a deployment of its own. */
+  readonly elsewhere?: DeploymentRoutes | undefined;
   /** Adds the routes that are not operations: sign-in, events, pages. */
   readonly more?: (app: Hono, parts: AppParts) => void;
 }
@@ -81,7 +81,7 @@ export function createApp(parts: AppParts): Hono {
   const app = new Hono();
   const { operations, addresses, stopping, service, metrics } = parts;
   app.use(async (context, next) => {
-    const forwardedId = (parts.router ?? parts.cells)?.forwardedId(context.req.raw);
+    const forwardedId = (parts.router ?? parts.elsewhere)?.forwardedId(context.req.raw);
     if (forwardedId !== undefined) adoptRequestId(context.req.raw, forwardedId);
     const requestId = requestIdOf(context.req.raw);
     const startedAt = performance.now();
@@ -108,7 +108,7 @@ export function createApp(parts: AppParts): Hono {
     await next();
   });
   app.onError((error, context) => {
-    const explained = service.cell?.explained(error) ?? error;
+    const explained = service.deployment?.explained(error) ?? error;
     context.set('reason' as never, refusalReason(explained) as never);
     const answer = answerProblem(explained, context.req.raw, parts);
     const isShown =
@@ -125,7 +125,7 @@ export function createApp(parts: AppParts): Hono {
     service.store.requireSpace?.();
     await service.store.trajectories();
     await service.assize.requireClock();
-    service.cell?.requireReady();
+    service.deployment?.requireReady();
     return context.json({ status: 'ready' });
   });
   app.get('/metrics', async (context) => {
@@ -196,7 +196,7 @@ interface Given {
 async function answerOf(
   one: Operation,
   { request, path, caller, waitSeconds, requireStanding }: Given,
-  { service, limits, limiter, backlog, addresses, router, cells, requestMs, stopping }: AppParts,
+  { service, limits, limiter, backlog, addresses, router, elsewhere, requestMs, stopping }: AppParts,
   signalOf: () => AbortSignal,
 ): Promise<Answer | Response> {
   requireKind(caller, one.kinds);
@@ -205,14 +205,14 @@ async function answerOf(
   const read = one.body === undefined ? undefined : await chargedBody(request, caller, { limits, limiter }, one);
   const isRouted = router !== undefined && one.isRouted === true && read !== undefined;
   const { trajectory } = path;
-  if (trajectory !== undefined && (isRouted || cells !== undefined) && !stopping.aborted) {
+  if (trajectory !== undefined && (isRouted || elsewhere !== undefined) && !stopping.aborted) {
     // A server that stops waits for the requests that it has forwarded.
     const end = new RequestEnd(request.signal, NEVER, requestMs + waitSeconds * 1_000);
     const forwarding = { request, requestId: requestIdOf(request), body: read?.bytes ?? NO_BYTES, signal: end.signal };
     try {
       const isSent = isForwarded(request);
-      const elsewhere = await cells?.forwarded(trajectory, forwarding, isSent);
-      if (elsewhere !== undefined) return elsewhere;
+      const answered = await elsewhere?.forwarded(trajectory, forwarding, isSent);
+      if (answered !== undefined) return answered;
       const forwarded = isRouted && !isSent ? await router.forwarded(trajectory, forwarding) : undefined;
       if (forwarded !== undefined) return forwarded;
     } finally {

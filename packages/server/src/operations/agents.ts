@@ -90,9 +90,11 @@ const change = (does: keyof typeof SUMMARIES) =>
 
 /** @throws ServerError `forbidden`, `no_such_value` */
 async function requireAgent(service: Service, caller: Caller, agent: string): Promise<void> {
-  const { cell, config } = service;
-  if (cell !== undefined)
-    throw new ServerError('forbidden', `An agent of cells is stopped in all of them: assize cells revoke ${agent}.`);
+  const { deployment, config } = service;
+  if (deployment !== undefined) {
+    const command = deployment.stopCommand(agent);
+    throw new ServerError('forbidden', `An agent of cells is stopped in all of them: ${command}.`);
+  }
   const kinds = config.principals.get(agent)?.kinds;
   if (kinds === undefined && !(await isKnown(service, agent)))
     throw new ServerError(

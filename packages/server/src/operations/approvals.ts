@@ -436,7 +436,7 @@ const decideMany = operation({
         results.push({ id, ruling: rulingView(ruling) });
       } catch (error) {
         if (!isAssizeError(error)) throw error;
-        results.push({ id, problem: { ...problemOf(request.service.cell?.explained(error) ?? error) } });
+        results.push({ id, problem: { ...problemOf(request.service.deployment?.explained(error) ?? error) } });
       }
     }
     return { body: { results } };

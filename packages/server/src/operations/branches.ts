@@ -1,4 +1,3 @@
-import { requireSameTenant, tenantOf } from '@assize/cells/internal';
 import { type Writ, writId } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import { type BranchPayload, type Hash, readRow } from 'assize/internal/ledger';
@@ -68,15 +67,15 @@ const create = operation({
   },
 });
 
-/** The name of a branch. In a deployment of cells it is of the tenant of its source. */
+/** The name of a branch. A deployment may require one beside its source. */
 function nameBeside(
-  { cell, assize }: Service,
+  { deployment, assize }: Service,
   source: string,
   given: string | undefined,
 ): { readonly trajectoryId?: string } {
-  if (cell === undefined) return given === undefined ? {} : { trajectoryId: given };
-  const name = given ?? `${tenantOf(source)}:${assize.newTrajectoryId()}`;
-  requireSameTenant(source, name);
+  if (deployment === undefined) return given === undefined ? {} : { trajectoryId: given };
+  const name = given ?? deployment.nameBeside(source, assize.newTrajectoryId());
+  deployment.requireBeside(source, name);
   return { trajectoryId: name };
 }
 
@@ -146,7 +145,7 @@ const delegate = operation({
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const { task, child_trajectory_id: child, subject, actions, scopes, budget, seconds = TOKEN_SECONDS } = body;
-    if (service.cell !== undefined) requireSameTenant(trajectory.id, child);
+    service.deployment?.requireBeside(trajectory.id, child);
     const terms = { subject, actions, ...(scopes && { scopes }), ...(budget && { budget }) };
     requireOwnName(child);
     const isConfigured = service.config.principals.get(subject)?.kinds.includes('agent') === true;

@@ -125,10 +125,10 @@ const createMany = operation({
 });
 
 /** @throws an error of unknown origin. A repetition of the request finds the rulings by keys. */
-function resultOf({ cell }: Service, key: string, result: PromiseSettledResult<ReturnType<typeof rulingView>>) {
+function resultOf({ deployment }: Service, key: string, result: PromiseSettledResult<ReturnType<typeof rulingView>>) {
   if (result.status === 'fulfilled') return { key, ruling: result.value };
   if (!isAssizeError(result.reason)) throw result.reason;
-  return { key, problem: { ...problemOf(cell?.explained(result.reason) ?? result.reason) } };
+  return { key, problem: { ...problemOf(deployment?.explained(result.reason) ?? result.reason) } };
 }
 
 async function inputOf(

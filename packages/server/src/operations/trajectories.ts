@@ -1,4 +1,3 @@
-import { tenantOf } from '@assize/cells/internal';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { CanonError, copyJson, DEFAULT_LIMITS, hashText, parsePointer, parseStrict } from 'assize/internal/canon';
 import { type BranchPayload, type EntryRow, type RootPayload, readRow } from 'assize/internal/ledger';
@@ -83,7 +82,7 @@ const create = operation({
       throw new ServerError('no_such_value', `There is no domain ${body.domain}. List them with GET /v1/domains.`);
     if (body.trajectory_id !== undefined) {
       requireOwnName(body.trajectory_id);
-      await service.cell?.place(tenantOf(body.trajectory_id));
+      await service.deployment?.place(body.trajectory_id);
     }
     const made = await service.assize.create(domain, {
       ...(body.trajectory_id !== undefined && { trajectoryId: body.trajectory_id }),

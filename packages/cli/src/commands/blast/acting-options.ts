@@ -1,14 +1,20 @@
 import type { WritFor } from '@assize/audit/internal/incidents';
+import type { Session } from '@assize/command';
+import {
+  anchorsOption,
+  domainOption,
+  entryKeyOption,
+  type OpeningOptions,
+  requireLocal,
+  signerOption,
+} from '@assize/command';
 import type { KeyPair } from 'assize/internal/canon';
 import { INCIDENTS } from 'assize/internal/config';
 import type { Store } from 'assize/internal/stores';
 import type { Command } from 'commander';
-import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../../files/options.ts';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../../input/private-key.ts';
 import { headOf } from '../../store/entries.ts';
-import { requireLocal } from '../../store/root-key.ts';
-import type { Session } from '../../store/session.ts';
 
 /** The options by which a command signs writs with the key of an anchor, and acts under them. */
 export interface ActingOptions extends OpeningOptions {

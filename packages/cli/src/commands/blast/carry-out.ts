@@ -7,18 +7,26 @@ import {
   incidentsToCarryOut,
   openIncidentTrajectory,
 } from '@assize/audit/internal/incidents';
+import type { Output } from '@assize/command';
+import {
+  bold,
+  CliError,
+  EXIT,
+  type ExitCode,
+  inSession,
+  line,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { INCIDENTS } from 'assize/internal/config';
 import type { AffectedEntry, Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT, type ExitCode } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { printRemains, printSteps } from '../../render/response-text.ts';
 import { withAssize } from '../../store/runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
-import type { Output } from '../../terminal/output.ts';
-import { bold, line, yellow } from '../../terminal/printable.ts';
 import { type ActingOptions, anchorKey, rootWrits, withActingOptions } from './acting-options.ts';
 
 type Options = SharedOptions & ActingOptions;

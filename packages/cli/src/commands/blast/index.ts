@@ -1,12 +1,10 @@
 import { blastDocument, blastRadius, DERIVATIONS, type IncidentStart } from '@assize/audit/internal/blast';
+import { CliError, EXIT, inSession, repeatable, type SharedOptions, withSharedOptions } from '@assize/command';
 import type { Derivation } from 'assize/internal/runtime';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { repeatable, withSharedOptions } from '../../files/options.ts';
 import { instantOrDay } from '../../input/periods.ts';
 import { entryNamed } from '../../input/points.ts';
 import { printBlastRadius } from '../../render/blast-text.ts';
-import { inSession, type SharedOptions } from '../../store/session.ts';
 import { withActingOptions } from './acting-options.ts';
 import { carryOutCommand } from './carry-out.ts';
 import { type ResponseOptions, requireResponseOptions, respond } from './respond.ts';

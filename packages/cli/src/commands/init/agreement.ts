@@ -1,7 +1,5 @@
-import { CliError } from '../../errors.ts';
-import type { Session } from '../../store/session.ts';
-import { asksYes, canAsk } from '../../terminal/confirm.ts';
-import { bold, line } from '../../terminal/printable.ts';
+import type { Session } from '@assize/command';
+import { asksYes, bold, CliError, canAsk, line } from '@assize/command';
 
 /** The change of one file, as the lines that differ. */
 export interface ShownChange {

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder, replaceFile } from '@assize/command';
 import { hashText } from 'assize/internal/canon';
-import { makeFolder } from '../../files/folders.ts';
-import { replaceFile } from '../../files/replace-file.ts';
 
 /** A copy of a file as it was before `assize init` changed it, beside the file. */
 export interface Copy {

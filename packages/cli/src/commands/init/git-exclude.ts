@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { CliError } from '../../errors.ts';
-import { makeFolder } from '../../files/folders.ts';
-import { replaceFile } from '../../files/replace-file.ts';
+import { CliError, makeFolder, replaceFile } from '@assize/command';
 import type { ShownChange } from './agreement.ts';
 import { COPY_MARK } from './copied-file.ts';
 import { difference } from './difference.ts';

@@ -1,14 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  bold,
+  CliError,
+  EXIT,
+  inSession,
+  line,
+  replaceFile,
+  type StorelessOptions,
+  unreadable,
+  withoutStore,
+  writeNew,
+} from '@assize/command';
 import { CONFIG_FILES } from 'assize/internal/config';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { unreadable } from '../../files/file-faults.ts';
-import { withoutStore } from '../../files/options.ts';
-import { replaceFile } from '../../files/replace-file.ts';
-import { writeNew } from '../../files/write-file.ts';
-import { inSession, type StorelessOptions } from '../../store/session.ts';
-import { bold, line } from '../../terminal/printable.ts';
 import { initClaudeCode } from './claude-code/index.ts';
 import { initCodex } from './codex/index.ts';
 import { IGNORED, PROJECT_FILES, SHARED_FILES } from './files.ts';

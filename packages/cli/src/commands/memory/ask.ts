@@ -1,15 +1,26 @@
 import { ChatMemory, type ChatRecall } from '@assize/agents/internal/chat';
+import {
+  CliError,
+  count,
+  dim,
+  EXIT,
+  inSession,
+  line,
+  note,
+  repeatable,
+  type Session,
+  type SharedOptions,
+  upTo,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import type { Instant } from 'assize/internal/canon';
 import { systemClock } from 'assize/internal/oracle';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT, note } from '../../errors.ts';
-import { count, repeatable, upTo, withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP, instantOrAny, instantOrDay, periodText } from '../../input/periods.ts';
 import { shortFact } from '../../render/fact-text.ts';
 import { readingAssize } from '../../store/runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import { unknownSpaceText } from '../../store/unknown-space.ts';
-import { dim, line, yellow } from '../../terminal/printable.ts';
 import { metadataOf } from './metadata.ts';
 
 interface Options extends SharedOptions {

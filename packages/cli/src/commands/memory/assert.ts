@@ -1,14 +1,12 @@
+import { CliError, EXIT, inSession, share, withSharedOptions } from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import type { Instant } from 'assize/internal/canon';
 import { period as validPeriod } from 'assize/internal/memory';
 import { systemClock } from 'assize/internal/oracle';
 import type { Memory, Ruling } from 'assize/internal/runtime';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { share, withSharedOptions } from '../../files/options.ts';
 import { beginning, ending, INSTANT_HELP } from '../../input/periods.ts';
 import { withAssize } from '../../store/runtime.ts';
-import { inSession } from '../../store/session.ts';
 import {
   type AssertOptions,
   authorityIn,

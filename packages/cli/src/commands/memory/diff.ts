@@ -1,14 +1,22 @@
+import {
+  CliError,
+  EXIT,
+  green,
+  inSession,
+  line,
+  type Printable,
+  red,
+  type Session,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import type { Instant } from 'assize/internal/canon';
 import type { Difference, FactRow, Point } from 'assize/internal/memory';
 import { systemClock } from 'assize/internal/oracle';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP, instantOrDay } from '../../input/periods.ts';
 import { printFacts } from '../../render/fact-text.ts';
 import { readingAssize } from '../../store/runtime.ts';
-import { inSession, type Session } from '../../store/session.ts';
-import { green, line, type Printable, red, yellow } from '../../terminal/printable.ts';
 import { type AboutOptions, about, given } from './recall.ts';
 
 interface Options extends AboutOptions {

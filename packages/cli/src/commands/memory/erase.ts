@@ -1,6 +1,5 @@
+import { inSession, withSharedOptions } from '@assize/command';
 import type { Command } from 'commander';
-import { withSharedOptions } from '../../files/options.ts';
-import { inSession } from '../../store/session.ts';
 import { spaceOption, validName } from '../assert-memory.ts';
 import { completeSelector, type ErasingOptions, erasedIn, withErasing } from '../erase-with-writ.ts';
 

@@ -1,17 +1,25 @@
+import {
+  bold,
+  CliError,
+  dim,
+  EXIT,
+  green,
+  inSession,
+  line,
+  red,
+  type Session,
+  withSharedOptions,
+} from '@assize/command';
 import type { Instant } from 'assize/internal/canon';
 import type { FactRow } from 'assize/internal/memory';
 import type { Explained } from 'assize/internal/runtime';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP, instantText, periodText } from '../../input/periods.ts';
 import { printFacts, saidOf, shortened, shortFact } from '../../render/fact-text.ts';
 import { isPrefix } from '../../store/entries.ts';
 import { readingAssize } from '../../store/runtime.ts';
-import { inSession, type Session } from '../../store/session.ts';
 import { requireSpace } from '../../store/unknown-space.ts';
-import { bold, dim, green, line, red } from '../../terminal/printable.ts';
 import { type AboutOptions, about, given, LIMIT_MAX, systemOption, validOption } from './recall.ts';
 
 interface Options extends AboutOptions {

@@ -5,6 +5,23 @@ import {
   extractFacts,
   type Message,
 } from '@assize/agents/internal/agents';
+import {
+  CliError,
+  count,
+  EXIT,
+  green,
+  inSession,
+  type LinesFile,
+  line,
+  linesTo,
+  openLines,
+  positive,
+  repeatable,
+  type Session,
+  share,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import { type Instant, parseInstant } from 'assize/internal/canon';
@@ -15,16 +32,11 @@ import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { CliError, EXIT } from '../../errors.ts';
-import { type LinesFile, linesTo, openLines } from '../../files/input-file.ts';
-import { count, positive, repeatable, share, withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP, instantOrDay, periodText } from '../../input/periods.ts';
 import { STDIN } from '../../input/writ-file.ts';
 import { describeRefusedLines, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
 import { loadModel } from '../../store/model.ts';
 import { withAssize } from '../../store/runtime.ts';
-import { inSession, type Session } from '../../store/session.ts';
-import { green, line, yellow } from '../../terminal/printable.ts';
 import { type AssertOptions, authorityIn, memoryChangeOf, type WritOf, withAuthority } from '../assert-memory.ts';
 
 interface Options extends AssertOptions {

@@ -1,3 +1,16 @@
+import {
+  CliError,
+  EXIT,
+  green,
+  inSession,
+  type LinesFile,
+  line,
+  linesTo,
+  openLines,
+  positive,
+  type Session,
+  withSharedOptions,
+} from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import { type AssizeError, isAssizeError } from 'assize/internal/base';
 import { type Instant, parseInstant } from 'assize/internal/canon';
@@ -8,15 +21,10 @@ import type { AssertInput, Memory, Ruling, Trajectory } from 'assize/internal/ru
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { CliError, EXIT } from '../../errors.ts';
-import { type LinesFile, linesTo, openLines } from '../../files/input-file.ts';
-import { positive, withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP } from '../../input/periods.ts';
 import { STDIN } from '../../input/writ-file.ts';
 import { describeRefusedLines, linesOf, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
 import { withAssize } from '../../store/runtime.ts';
-import { inSession, type Session } from '../../store/session.ts';
-import { green, line } from '../../terminal/printable.ts';
 import { type AssertOptions, authorityIn, memoryChangeOf, requirePredicate, withAuthority } from '../assert-memory.ts';
 import { type AssertOnce, assertingOnce } from './assert-once.ts';
 import { type PendingByName, pendingByName } from './pending-claims.ts';

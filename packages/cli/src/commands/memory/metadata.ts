@@ -1,4 +1,4 @@
-import { CliError } from '../../errors.ts';
+import { CliError } from '@assize/command';
 
 /** Each `name=value` as a member with a text. Undefined without one. @throws CliError */
 export function metadataOf(given: readonly string[]): Readonly<Record<string, string>> | undefined {

@@ -1,14 +1,22 @@
+import {
+  dim,
+  EXIT,
+  green,
+  inSession,
+  line,
+  note,
+  red,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import { checkMemory, type MemoryReport, rebuildMemory } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { EXIT, note } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { shortFact } from '../../render/fact-text.ts';
 import { areKnownIncomplete } from '../../store/incomplete-facts.ts';
-import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import { watchedStore } from '../../store/watched-store.ts';
-import { dim, green, line, red } from '../../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly check?: boolean;

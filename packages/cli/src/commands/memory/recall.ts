@@ -1,18 +1,26 @@
+import {
+  CliError,
+  dim,
+  EXIT,
+  inSession,
+  line,
+  positive,
+  project,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import type { Instant } from 'assize/internal/canon';
 import { ALLEN_RELATIONS, type AllenRelation, type Embedder, type Period } from 'assize/internal/memory';
 import type { Recalled, RecallQuery, SearchMode } from 'assize/internal/runtime';
 import type { Store, VectorSearch } from 'assize/internal/stores';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
 import { importModule, lookedAt, whyOf } from '../../files/module-file.ts';
-import { positive, withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP, instantOrAny, periodOf } from '../../input/periods.ts';
 import { printFacts } from '../../render/fact-text.ts';
-import { project } from '../../store/project.ts';
 import { readingAssize } from '../../store/runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
 import { unknownSpaceText } from '../../store/unknown-space.ts';
-import { dim, line, yellow } from '../../terminal/printable.ts';
 import { spaceOption } from '../assert-memory.ts';
 
 /** The selected facts. */

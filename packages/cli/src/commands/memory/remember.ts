@@ -5,21 +5,31 @@ import {
   MESSAGES_MAX,
   type Remembered,
 } from '@assize/agents/internal/chat';
+import {
+  CliError,
+  dim,
+  EXIT,
+  green,
+  inSession,
+  line,
+  openLines,
+  type Printable,
+  project,
+  red,
+  repeatable,
+  type Session,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import { systemClock } from 'assize/internal/oracle';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { CliError, EXIT } from '../../errors.ts';
-import { openLines } from '../../files/input-file.ts';
-import { repeatable, withSharedOptions } from '../../files/options.ts';
 import { STDIN } from '../../input/writ-file.ts';
 import { loadModel } from '../../store/model.ts';
-import { project } from '../../store/project.ts';
 import { withAssize } from '../../store/runtime.ts';
-import { inSession, type Session } from '../../store/session.ts';
 import { spacesWithFacts } from '../../store/unknown-space.ts';
-import { dim, green, line, type Printable, red, yellow } from '../../terminal/printable.ts';
 import { type AssertOptions, authorityIn, withAuthority } from '../assert-memory.ts';
 import { metadataOf } from './metadata.ts';
 

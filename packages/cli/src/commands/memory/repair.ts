@@ -1,16 +1,13 @@
 import { ChatMemory, type Repair } from '@assize/agents/internal/chat';
+import { EXIT, inSession, line, type Session, withSharedOptions, yellow } from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import { systemClock } from 'assize/internal/oracle';
 import { counted, shortId, shortTime } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { printFacts, shortened } from '../../render/fact-text.ts';
 import { headOf } from '../../store/entries.ts';
 import { readingAssize, withAssize } from '../../store/runtime.ts';
-import { inSession, type Session } from '../../store/session.ts';
 import { requireSpace } from '../../store/unknown-space.ts';
-import { line, yellow } from '../../terminal/printable.ts';
 import { type AssertOptions, authorityIn, describedRuling, rulingLine, withAuthority } from '../assert-memory.ts';
 
 interface Options extends AssertOptions {

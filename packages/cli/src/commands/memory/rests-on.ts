@@ -1,12 +1,9 @@
+import { CliError, EXIT, inSession, line, withSharedOptions } from '@assize/command';
 import type { Support } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { printFacts } from '../../render/fact-text.ts';
 import { readingAssize } from '../../store/runtime.ts';
-import { inSession } from '../../store/session.ts';
-import { line } from '../../terminal/printable.ts';
 import { type AboutOptions, about, given } from './recall.ts';
 
 interface Options extends AboutOptions {

@@ -1,9 +1,6 @@
+import { dim, EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
 import type { Command } from 'commander';
-import { EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { isErasedText } from '../../store/erased-text.ts';
-import { inSession, type SharedOptions } from '../../store/session.ts';
-import { dim, line } from '../../terminal/printable.ts';
 
 export function spaces(command: Command): void {
   withSharedOptions(command.command('spaces').description('list the spaces that have facts'))

@@ -1,12 +1,9 @@
+import { CliError, EXIT, inSession, line, withSharedOptions } from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { printFacts } from '../../render/fact-text.ts';
 import { withAssize } from '../../store/runtime.ts';
-import { inSession } from '../../store/session.ts';
-import { line } from '../../terminal/printable.ts';
 import {
   type AssertOptions,
   authorityIn,

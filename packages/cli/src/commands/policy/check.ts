@@ -1,16 +1,23 @@
+import {
+  domainOption,
+  EXIT,
+  green,
+  inSession,
+  line,
+  type StorelessOptions,
+  toolsOption,
+  withoutStore,
+  yellow,
+} from '@assize/command';
 import type { RuleTable } from 'assize/internal/authority';
 import { rulesWithoutOverride, type UnknownName, unknownNames } from 'assize/internal/kernel';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { EXIT } from '../../errors.ts';
-import { domainOption, toolsOption, withoutStore } from '../../files/options.ts';
 import { noOverrideText } from '../../render/no-override-text.ts';
 import { loadDomains, ownDomains } from '../../store/domains.ts';
 import { ruleTableIn } from '../../store/policies.ts';
 import { isRulesFile } from '../../store/rules-files.ts';
-import { inSession, type StorelessOptions } from '../../store/session.ts';
 import { loadTools } from '../../store/tools.ts';
-import { green, line, yellow } from '../../terminal/printable.ts';
 import { checkRules } from './check-rules.ts';
 
 interface Options extends StorelessOptions {

@@ -1,12 +1,9 @@
+import { CliError, dim, EXIT, green, inSession, line, red, type StorelessOptions, withoutStore } from '@assize/command';
 import { runCases, type StepResult } from '@assize/gate/internal/gateway';
 import { openStore } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { withoutStore } from '../../files/options.ts';
 import { casesBeside, isRulesFile, rulesFileIn } from '../../store/rules-files.ts';
-import { inSession, type StorelessOptions } from '../../store/session.ts';
-import { dim, green, line, red } from '../../terminal/printable.ts';
 
 export function testPolicy(command: Command): void {
   withoutStore(

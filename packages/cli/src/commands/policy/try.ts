@@ -1,4 +1,13 @@
 import { backtestStore } from '@assize/audit/internal/replay';
+import {
+  CliError,
+  domainOption,
+  EXIT,
+  inSession,
+  positive,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import { gatewayUnder, rulesPolicy } from '@assize/gate/internal/gateway';
 import type { Policy } from 'assize/internal/authority';
 import type { Instant } from 'assize/internal/canon';
@@ -6,15 +15,12 @@ import type { Domain } from 'assize/internal/kernel';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { domainOption, positive, withSharedOptions } from '../../files/options.ts';
 import { instantOrDay } from '../../input/periods.ts';
 import { backtestSum, printBacktest } from '../../render/backtest-text.ts';
 import { domainsFor } from '../../render/deep-replay-text.ts';
 import { entryAt, headOf } from '../../store/entries.ts';
 import { policyFrom } from '../../store/policies.ts';
 import { isRulesFile, rulesFileIn } from '../../store/rules-files.ts';
-import { inSession, type SharedOptions } from '../../store/session.ts';
 import { watchedStore } from '../../store/watched-store.ts';
 
 interface Options extends SharedOptions {

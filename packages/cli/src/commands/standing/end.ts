@@ -1,25 +1,31 @@
+import {
+  anchoredRoot,
+  anchorsOption,
+  CliError,
+  domainOption,
+  EXIT,
+  type ExitCode,
+  entryKeyOption,
+  inSession,
+  line,
+  type OpeningOptions,
+  requireLocal,
+  SERVED,
+  type Session,
+  type SharedOptions,
+  signerOption,
+  withSharedOptions,
+} from '@assize/command';
 import { StandingReader, type StandingRecord } from '@assize/gate/internal/calls';
 import type { Store } from 'assize/internal/stores';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT, type ExitCode } from '../../errors.ts';
-import {
-  anchorsOption,
-  domainOption,
-  entryKeyOption,
-  type OpeningOptions,
-  signerOption,
-  withSharedOptions,
-} from '../../files/options.ts';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
 import { printRuling } from '../../render/ruling-text.ts';
 import { findEntry, headOf } from '../../store/entries.ts';
 import { gatewayTrajectories, gatewayTrajectory } from '../../store/open-calls.ts';
 import { requirePerson } from '../../store/require-person.ts';
-import { anchoredRoot, requireLocal, SERVED } from '../../store/root-key.ts';
 import { withAssize } from '../../store/runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
-import { line } from '../../terminal/printable.ts';
 
 interface EndOptions extends SharedOptions, OpeningOptions {
   readonly as: string;

@@ -1,3 +1,23 @@
+import {
+  anchoredRoot,
+  anchorsOption,
+  CliError,
+  domainOption,
+  type ExitCode,
+  entryKeyOption,
+  inSession,
+  line,
+  note,
+  type OpeningOptions,
+  positive,
+  repeatable,
+  requireLocal,
+  SERVED,
+  type Session,
+  type SharedOptions,
+  signerOption,
+  withSharedOptions,
+} from '@assize/command';
 import { type GatewayState, type UncoveredTerm, uncoveredTerms } from '@assize/gate/internal/gateway';
 import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
@@ -7,17 +27,6 @@ import type { Assize, Ruling, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
 import { type Command, InvalidArgumentError } from 'commander';
-import { CliError, type ExitCode, note } from '../../errors.ts';
-import {
-  anchorsOption,
-  domainOption,
-  entryKeyOption,
-  type OpeningOptions,
-  positive,
-  repeatable,
-  signerOption,
-  withSharedOptions,
-} from '../../files/options.ts';
 import { actingWrit } from '../../input/acting-writ.ts';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
 import { newNonce } from '../../input/writ-terms.ts';
@@ -25,10 +34,7 @@ import { printRuling } from '../../render/ruling-text.ts';
 import { headOf } from '../../store/entries.ts';
 import { gatewayTrajectory } from '../../store/open-calls.ts';
 import { requirePerson } from '../../store/require-person.ts';
-import { anchoredRoot, requireLocal, SERVED } from '../../store/root-key.ts';
 import { withAssize } from '../../store/runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
-import { line } from '../../terminal/printable.ts';
 
 interface GrantOptions extends SharedOptions, OpeningOptions {
   readonly agent: string;

@@ -1,16 +1,21 @@
+import {
+  EXIT,
+  inSession,
+  line,
+  type Session,
+  type SharedOptions,
+  shortJson,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { StandingReader, type StandingView, standingView } from '@assize/gate/internal/calls';
 import { isEffectPending, isExpired, Replayer } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { writsIn } from '../../store/listed-writs.ts';
 import { gatewayTrajectories } from '../../store/open-calls.ts';
-import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
-import { line, yellow } from '../../terminal/printable.ts';
-import { shortJson } from '../../terminal/short-json.ts';
 import { endStanding } from './end.ts';
 import { grant } from './grant.ts';
 

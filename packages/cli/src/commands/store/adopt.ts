@@ -1,12 +1,9 @@
+import { CliError, EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import { wasImported } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
-import { inSession, type SharedOptions } from '../../store/session.ts';
-import { line } from '../../terminal/printable.ts';
 
 interface AdoptOptions extends SharedOptions {
   readonly reason: string;

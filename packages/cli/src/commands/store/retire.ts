@@ -1,12 +1,9 @@
+import { CliError, EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
 import { integrateLog, type LoggedTransaction } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { openEffects } from '../../store/open-effects.ts';
-import { inSession, type SharedOptions } from '../../store/session.ts';
-import { line } from '../../terminal/printable.ts';
 
 interface RetireOptions extends SharedOptions {
   readonly reason: string;

@@ -1,16 +1,13 @@
 import { existsSync } from 'node:fs';
+import { EXIT, inSession, line, red, type SharedOptions, withSharedOptions } from '@assize/command';
 import { findRootKey } from 'assize/internal/config';
 import { verifyStore } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { requireAnchor } from '../../input/private-key.ts';
 import { faultText } from '../../render/fault-text.ts';
 import { anchorsPath } from '../../store/anchors.ts';
-import { inSession, type SharedOptions } from '../../store/session.ts';
 import { watchedStore } from '../../store/watched-store.ts';
-import { line, red } from '../../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly acceptUnsealed?: boolean;

@@ -1,11 +1,9 @@
+import { CliError, EXIT, inSession, type SharedOptions, withSharedOptions } from '@assize/command';
 import { attenuate, delegateWrit } from 'assize/internal/authority';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { readPrivateKey } from '../../input/private-key.ts';
 import { readWritFile, writeWritFile } from '../../input/writ-file.ts';
 import { newNonce, type TermOptions, termsOf, withTerms } from '../../input/writ-terms.ts';
-import { inSession, type SharedOptions } from '../../store/session.ts';
 
 interface Options extends SharedOptions, TermOptions {
   readonly key: string;

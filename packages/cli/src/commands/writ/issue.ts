@@ -1,15 +1,12 @@
+import { CliError, EXIT, inSession, readJson, type SharedOptions, withSharedOptions } from '@assize/command';
 import type { WritGrant } from 'assize/internal/authority';
 import { issueWrit } from 'assize/internal/authority';
 import { systemClock } from 'assize/internal/oracle';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { readJson } from '../../files/input-file.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { noteUnanchored, readPrivateKey } from '../../input/private-key.ts';
 import { writeWritFile } from '../../input/writ-file.ts';
 import { newNonce, type TermOptions, termsOf, withTerms } from '../../input/writ-terms.ts';
 import { readAnchors } from '../../store/anchors.ts';
-import { inSession, type SharedOptions } from '../../store/session.ts';
 
 interface Options extends SharedOptions, TermOptions {
   readonly key: string;

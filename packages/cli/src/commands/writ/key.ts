@@ -1,12 +1,9 @@
+import { EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
 import { generateKeys, type KeyPair } from 'assize/internal/canon';
 import type { Command } from 'commander';
-import { EXIT } from '../../errors.ts';
 import { isFile } from '../../files/module-file.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { readPrivateKey } from '../../input/private-key.ts';
 import { writeNew } from '../../store/log-files.ts';
-import { inSession, type SharedOptions } from '../../store/session.ts';
-import { line } from '../../terminal/printable.ts';
 
 export function key(command: Command): void {
   withSharedOptions(

@@ -1,3 +1,21 @@
+import {
+  anchorsOption,
+  CliError,
+  domainOption,
+  EXIT,
+  type ExitCode,
+  entryKeyOption,
+  green,
+  inSession,
+  line,
+  type OpeningOptions,
+  red,
+  type Session,
+  type SharedOptions,
+  signerOption,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import type { WritChain } from 'assize/host';
 import { revokeScope, type Writ, writId } from 'assize/internal/authority';
 import type { KeyPair } from 'assize/internal/canon';
@@ -6,15 +24,6 @@ import type { Revocation } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT, type ExitCode } from '../../errors.ts';
-import {
-  anchorsOption,
-  domainOption,
-  entryKeyOption,
-  type OpeningOptions,
-  signerOption,
-  withSharedOptions,
-} from '../../files/options.ts';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../../input/private-key.ts';
 import { isWritFile, readWritFile } from '../../input/writ-file.ts';
@@ -22,8 +31,6 @@ import { shortName } from '../../render/writ-text.ts';
 import { headOf } from '../../store/entries.ts';
 import { findWrit, writsIn } from '../../store/listed-writs.ts';
 import { withAssize } from '../../store/runtime.ts';
-import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
-import { green, line, red, yellow } from '../../terminal/printable.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly reason: string;

@@ -1,14 +1,11 @@
+import type { Output } from '@assize/command';
+import { CliError, dim, EXIT, inSession, line, red, type SharedOptions, withSharedOptions } from '@assize/command';
 import { type Writ, writId } from 'assize/internal/authority';
 import type { ListedWrit } from 'assize/internal/runtime';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
 import { readWritFile } from '../../input/writ-file.ts';
 import { amountsOf, grantLines, headingOf, shortName } from '../../render/writ-text.ts';
 import { findWrit, writsIn } from '../../store/listed-writs.ts';
-import { inSession, type SharedOptions } from '../../store/session.ts';
-import type { Output } from '../../terminal/output.ts';
-import { dim, line, red } from '../../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly in?: string;

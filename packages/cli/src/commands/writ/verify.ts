@@ -1,3 +1,16 @@
+import {
+  anchorsOption,
+  CliError,
+  EXIT,
+  green,
+  inSession,
+  line,
+  red,
+  repeatable,
+  type Session,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import type { WritChain } from 'assize/host';
 import {
   createWritVerifier,
@@ -10,15 +23,11 @@ import type { Instant } from 'assize/internal/canon';
 import { systemClock } from 'assize/internal/oracle';
 import type { ListedWrit } from 'assize/internal/runtime';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { anchorsOption, repeatable, withSharedOptions } from '../../files/options.ts';
 import { readWritFile } from '../../input/writ-file.ts';
 import { atOption } from '../../input/writ-terms.ts';
 import { headingOf } from '../../render/writ-text.ts';
 import { readAnchors } from '../../store/anchors.ts';
 import { writsIn } from '../../store/listed-writs.ts';
-import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
-import { green, line, red } from '../../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly anchors?: string;

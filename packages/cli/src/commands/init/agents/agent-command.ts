@@ -1,8 +1,7 @@
+import type { ExitCode } from '@assize/command';
+import { inSession, type Session, type StorelessOptions, upTo, withoutStore } from '@assize/command';
 import { type Command, Option } from 'commander';
-import type { ExitCode } from '../../../errors.ts';
-import { upTo, withoutStore } from '../../../files/options.ts';
 import { WAIT_SECONDS_MAX } from '../../../hook/hook-line.ts';
-import { inSession, type Session, type StorelessOptions } from '../../../store/session.ts';
 import { serverOption } from '../own-server.ts';
 import type { ServerPlace } from './hooked-server.ts';
 

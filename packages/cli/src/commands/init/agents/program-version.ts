@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { CliError } from '../../../errors.ts';
+import { CliError } from '@assize/command';
 
 /** An agent program whose hooks Assize installs. */
 export interface AgentProgram {

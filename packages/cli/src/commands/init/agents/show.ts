@@ -1,9 +1,8 @@
 import { join } from 'node:path';
+import type { Session } from '@assize/command';
+import { bold, CliError, EXIT, type ExitCode, line } from '@assize/command';
 import { isInstance } from 'assize/internal/base';
 import type { ResolvedConfig } from 'assize/internal/config';
-import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
-import type { Session } from '../../../store/session.ts';
-import { bold, line } from '../../../terminal/printable.ts';
 import type { Copy } from '../copied-file.ts';
 import { nextCommands } from '../own-server.ts';
 

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Session } from '@assize/command';
+import { CliError, EXIT, type ExitCode, unreadable } from '@assize/command';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
-import { unreadable } from '../../../files/file-faults.ts';
-import type { Session } from '../../../store/session.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
 import { goneFaults, ownProgram } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';

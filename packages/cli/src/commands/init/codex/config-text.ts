@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { CliError } from '@assize/command';
 import { isInstance } from 'assize/internal/base';
 import { parse, TomlError } from 'smol-toml';
-import { CliError } from '../../../errors.ts';
 import { isOwnCommand } from './hooks.ts';
 
 /**

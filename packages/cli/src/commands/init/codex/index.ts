@@ -1,14 +1,11 @@
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { Session } from '@assize/command';
+import { CliError, EXIT, type ExitCode, makeFolder, replaceFile, unreadable } from '@assize/command';
 import { hashText } from 'assize/internal/canon';
 import { type Command, Option } from 'commander';
-import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
-import { unreadable } from '../../../files/file-faults.ts';
-import { makeFolder } from '../../../files/folders.ts';
-import { replaceFile } from '../../../files/replace-file.ts';
 import { readToken } from '../../../hook/read-token.ts';
-import type { Session } from '../../../store/session.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
 import { ownProgram } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { CliError } from '@assize/command';
 import { z } from 'zod';
-import { CliError } from '../../../errors.ts';
 import { isOwnCommand } from './hooks.ts';
 
 const hookForm = z.object({

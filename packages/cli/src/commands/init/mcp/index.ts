@@ -2,18 +2,26 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import {
+  bold,
+  CliError,
+  EXIT,
+  type ExitCode,
+  inSession,
+  line,
+  repeatable,
+  replaceFile,
+  type Session,
+  type StorelessOptions,
+  unreadable,
+  withoutStore,
+} from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
 import { loadConfig } from 'assize/internal/config';
 import type { Command } from 'commander';
-import { CliError, EXIT, type ExitCode } from '../../../errors.ts';
-import { unreadable } from '../../../files/file-faults.ts';
 import { installedFolder, isInstalled } from '../../../files/installed-package.ts';
-import { repeatable, withoutStore } from '../../../files/options.ts';
-import { replaceFile } from '../../../files/replace-file.ts';
 import { readToken } from '../../../hook/read-token.ts';
-import { inSession, type Session, type StorelessOptions } from '../../../store/session.ts';
-import { bold, line } from '../../../terminal/printable.ts';
 import { goneFaults } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';
 import { showKept } from '../agents/show.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CliError } from '@assize/command';
 import { z } from 'zod';
-import { CliError } from '../../../errors.ts';
 import { jsonOrUndefined } from '../json-or-undefined.ts';
 
 /** Names that rules know as parts of calls of coding agents. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { CliError } from '@assize/command';
 import { isRecord } from 'assize/internal/base';
 import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
-import { CliError } from '../../../errors.ts';
 import type { Members } from './wrap.ts';
 
 /** A server in a file of a client. */

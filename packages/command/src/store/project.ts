@@ -1,8 +1,6 @@
-import type { Policy } from 'assize/internal/authority';
 import { findConfig, loadConfig, type ResolvedConfig } from 'assize/internal/config';
 import type { Command } from 'commander';
 import { divertPrints } from '../terminal/output.ts';
-import { policyFrom } from './policies.ts';
 
 /** The configuration that the running command uses. A process runs one command at a time. */
 let current: ResolvedConfig | undefined;
@@ -58,14 +56,4 @@ function storeGiven(command: Command, { store }: ProjectOptions): Pick<ProjectOp
 function archiveGiven(command: Command): { readonly archive?: string } {
   const archive = command.getOptionValue('archive') as string | undefined;
   return archive === undefined ? {} : { archive };
-}
-
-/**
- * The policy of the config, which is a policy or names the file of one.
- *
- * @throws CliError
- */
-export async function projectPolicy(): Promise<Policy | undefined> {
-  const { policy, policyFile } = current ?? {};
-  return policyFile === undefined ? policy : policyFrom({ policy: policyFile });
 }

@@ -1,21 +1,11 @@
-import {
-  type CellPlace,
-  CellsError,
-  type CellsFile,
-  type DirectoryState,
-  openCellReadonly,
-} from '@assize/cells/internal';
+import type { Output } from '@assize/command';
+import { asksYes, CliError, canAsk, EXIT, line, project, withSharedOptions } from '@assize/command';
 import { credentialsOf } from '@assize/server/internal';
 import { isInstance, nearestName } from 'assize/internal/base';
 import { GrantIssuer, type RootKey } from 'assize/internal/config';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
-import { project } from '../../store/project.ts';
-import { asksYes, canAsk } from '../../terminal/confirm.ts';
-import type { Output } from '../../terminal/output.ts';
-import { line } from '../../terminal/printable.ts';
+import { type CellPlace, CellsError, type CellsFile, type DirectoryState, openCellReadonly } from '../index.ts';
 import {
   type Deployment,
   forceOption,

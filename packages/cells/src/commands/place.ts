@@ -1,10 +1,8 @@
-import type { CellsFile } from '@assize/cells/internal';
+import type { SharedOptions } from '@assize/command';
+import { EXIT, line, withSharedOptions } from '@assize/command';
 import { ownerOf } from 'assize/internal/canon';
 import type { Command } from 'commander';
-import { EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
-import type { SharedOptions } from '../../store/session.ts';
-import { line } from '../../terminal/printable.ts';
+import type { CellsFile } from '../index.ts';
 import { cellOf, inDeployment, principalOption, requireTenantName } from './deployment.ts';
 
 interface Options extends SharedOptions {

@@ -1,9 +1,9 @@
-import { type DirectoryState, RootWatch } from '@assize/cells/internal';
+import { type Cell, cellDeployment, type DirectoryState, RootWatch } from '@assize/cells/internal';
 import { generateKeys } from 'assize/internal/canon';
 import { expect, test } from 'vitest';
-import { ForwardMark } from '../routing/forward-mark.ts';
-import type { Forwarder, Forwarding } from '../routing/forwarder.ts';
-import { CellRoutes } from './cell-routes.ts';
+import { DeploymentRoutes } from './deployment-routes.ts';
+import { ForwardMark } from './forward-mark.ts';
+import type { Forwarder, Forwarding } from './forwarder.ts';
 
 const TENANTS = {
   here: { cell: 'one' },
@@ -35,7 +35,8 @@ async function routes(answers: boolean = true) {
     sent.push(`${url} ${mayRepeat}`);
     return answers ? new Response('two') : undefined;
   };
-  const own = new CellRoutes(watch, { send } as Forwarder, new ForwardMark(generateKeys()));
+  const deployment = cellDeployment({ watch, file: { cells }, log: {} } as never as Cell);
+  const own = new DeploymentRoutes(deployment, { send } as Forwarder, new ForwardMark(generateKeys()));
   const ask = async (trajectory: string, isForwarded = false, signal = new AbortController().signal) => {
     const forwarding = { request: new Request('http://one.example/v1'), requestId: 'id', body: new Uint8Array() };
     return own

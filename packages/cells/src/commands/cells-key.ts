@@ -1,8 +1,8 @@
-import { isCellsUrl, partsOfCellsUrl, readCellsFile } from '@assize/cells/internal';
+import { CliError } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import { findRootKey, rootKeyFile } from 'assize/internal/config';
 import { openStore } from 'assize/internal/stores';
-import { CliError } from '../errors.ts';
+import { isCellsUrl, partsOfCellsUrl, readCellsFile } from '../index.ts';
 
 /**
  * Refuses to create a root key for cells whose root log exists: another machine has the key, and

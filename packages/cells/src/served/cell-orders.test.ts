@@ -1,4 +1,4 @@
-import { type Cell, type DirectoryState, RootWatch } from '@assize/cells/internal';
+import { OfficeWrits } from '@assize/server/internal/principals/office-writs.ts';
 import { generateKeys } from 'assize/internal/canon';
 import { GrantIssuer } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
@@ -9,7 +9,7 @@ import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { till } from '../../../../tests/support/server/till.ts';
-import { OfficeWrits } from '../principals/office-writs.ts';
+import { type Cell, type DirectoryState, RootWatch } from '../index.ts';
 import { CellOrders } from './cell-orders.ts';
 
 const ROOT = generateKeys(new Uint8Array(32).fill(3));
@@ -41,8 +41,9 @@ async function cellOf() {
   for (const trajectoryId of NAMES) await people.create(till as Domain, { trajectoryId });
   /** The work of a server that starts now. */
   const server = (): CellOrders =>
-    new CellOrders({
-      ...{ cell: { own: store, watch } as unknown as Cell, domains: [till], anchors: [ROOT.publicKey], offices },
+    new CellOrders({ own: store, watch } as unknown as Cell, {
+      runtimeOver: () => new Assize({ store, domains: [till], anchors: [ROOT.publicKey] }),
+      writFor: (principal, action, id, now) => offices.forOffice(principal, action as 'assize.halt', id, now),
       grants: new GrantIssuer(ROOT, store, { principals: new Map() }),
       clock: systemClock,
       onFailure: (error) => {

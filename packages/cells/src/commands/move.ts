@@ -1,10 +1,8 @@
-import { cancelMove, type MoveStep, moveTenant } from '@assize/cells/internal';
+import type { Session, SharedOptions } from '@assize/command';
+import { CliError, EXIT, type ExitCode, green, line, note, type Printable, withSharedOptions } from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { CliError, EXIT, type ExitCode, note } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
-import type { Session, SharedOptions } from '../../store/session.ts';
-import { green, line, type Printable } from '../../terminal/printable.ts';
+import { cancelMove, type MoveStep, moveTenant } from '../index.ts';
 import {
   cellOf,
   type Deployment,

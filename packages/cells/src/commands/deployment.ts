@@ -1,18 +1,9 @@
-import {
-  type CellsFile,
-  type DirectoryState,
-  isCellsUrl,
-  partsOfCellsUrl,
-  RootLog,
-  readCellsFile,
-} from '@assize/cells/internal';
+import { CliError, type ExitCode, inSession, requireRootKey, type Session, type SharedOptions } from '@assize/command';
 import { nearestName } from 'assize/internal/base';
 import type { RootKey } from 'assize/internal/config';
 import { Option } from 'commander';
-import { CliError, type ExitCode } from '../../errors.ts';
-import { requireCellsKey, requireRootLog } from '../../store/cells-key.ts';
-import { requireRootKey } from '../../store/root-key.ts';
-import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
+import { type CellsFile, type DirectoryState, isCellsUrl, partsOfCellsUrl, RootLog, readCellsFile } from '../index.ts';
+import { requireCellsKey, requireRootLog } from './cells-key.ts';
 
 /** The options of an order. */
 export interface OrderOptions extends SharedOptions {

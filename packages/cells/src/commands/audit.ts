@@ -1,9 +1,7 @@
-import { auditCells, type CellAudit } from '@assize/cells/internal';
+import { EXIT, green, line, type Printable, red, withSharedOptions } from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
-import { green, line, type Printable, red } from '../../terminal/printable.ts';
+import { auditCells, type CellAudit } from '../index.ts';
 import { inDeployment } from './deployment.ts';
 
 export function audit(family: Command): void {

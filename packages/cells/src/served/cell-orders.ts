@@ -1,23 +1,12 @@
-import { type Cell, type DirectoryState, ORDERS_PRINCIPAL, tenantOf } from '@assize/cells/internal';
 import { isAssizeError } from 'assize/internal/base';
-import type { GrantIssuer } from 'assize/internal/config';
-import type { Domain } from 'assize/internal/kernel';
+import type { DeploymentHost } from 'assize/internal/config';
 import { HALT_ACTION, REVOKE_ACTION } from 'assize/internal/ledger';
-import type { Clock } from 'assize/internal/oracle';
 import type { Assize } from 'assize/internal/runtime';
-import { ServerError } from '../errors.ts';
-import type { OfficeWrits } from '../principals/office-writs.ts';
-import { ServedAssize } from '../served-assize.ts';
-
-export interface CellOrdersOptions {
-  readonly cell: Cell;
-  readonly domains: readonly Domain[];
-  readonly anchors: readonly string[];
-  readonly grants: GrantIssuer;
-  readonly offices: OfficeWrits;
-  readonly clock: Clock;
-  readonly onFailure: (error: unknown) => void;
-}
+import type { DirectoryState } from '../directory.ts';
+import { CellsError } from '../errors.ts';
+import { ORDERS_PRINCIPAL } from '../explained-halt.ts';
+import type { Cell } from '../open-cell.ts';
+import { tenantOf } from '../tenant-of.ts';
 
 /** Refusals that no later attempt changes: no process of this configuration writes there. */
 const FINAL: readonly string[] = ['concluded', 'domain_mismatch', 'imported_trajectory', 'invalid_ledger'];
@@ -31,7 +20,8 @@ const FINAL: readonly string[] = ['concluded', 'domain_mismatch', 'imported_traj
  * the trajectories of a tenant that moved in hold up no other tenant.
  */
 export class CellOrders {
-  readonly #options: CellOrdersOptions;
+  readonly #cell: Pick<Cell, 'own' | 'watch'>;
+  readonly #host: Omit<DeploymentHost, 'domains'>;
   /** The runtime over the store itself: the orders also hold for tenants that have left. */
   readonly #assize: Assize;
   /** The directory whose orders were carried out by this process. */
@@ -43,18 +33,17 @@ export class CellOrders {
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  constructor(options: CellOrdersOptions) {
-    const { cell, domains, anchors, clock } = options;
-    const { own: store } = cell;
-    this.#options = options;
-    this.#assize = new ServedAssize({ store, snapshots: store, oracle: store, domains, anchors, ports: { clock } });
+  constructor(cell: Pick<Cell, 'own' | 'watch'>, host: Omit<DeploymentHost, 'domains'>) {
+    this.#cell = cell;
+    this.#host = host;
+    this.#assize = host.runtimeOver(cell.own);
   }
 
   /** Carries out the halts and revocations of a directory. @throws the errors of the store */
   async apply(directory: DirectoryState): Promise<void> {
     if (this.#done?.orders !== directory.orders) await this.#inTurn(() => this.#apply(directory));
     this.#resuming ??= this.#resumeWaiting()
-      .catch(this.#options.onFailure)
+      .catch(this.#host.onFailure)
       .finally(() => {
         this.#resuming = undefined;
       });
@@ -73,7 +62,7 @@ export class CellOrders {
   }
 
   async #apply(directory: DirectoryState): Promise<void> {
-    const { own, watch } = this.#options.cell;
+    const { own, watch } = this.#cell;
     const names = (await own.trajectories()).map(({ trajectory_id }) => trajectory_id);
     // At the start of the process, trajectories of resumed tenants may still be halted.
     const review = this.#done === undefined ? await own.trajectoriesToReview?.() : undefined;
@@ -110,7 +99,7 @@ export class CellOrders {
 
   /** The reason why a trajectory takes no entries here. Undefined if it does. */
   #stopOf({ halted, tenants }: DirectoryState, trajectoryId: string): string | undefined {
-    const { cell } = this.#options.cell.watch;
+    const { cell } = this.#cell.watch;
     const tenant = tenantOf(trajectoryId);
     const placed = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
     if (placed?.to !== undefined) return `the tenant moves from ${placed.cell} to ${placed.to}`;
@@ -121,8 +110,8 @@ export class CellOrders {
   async #halt(id: string, reason: string): Promise<void> {
     const trajectory = await this.#assize.open(id);
     if (trajectory.halted !== undefined) return;
-    const { offices, clock } = this.#options;
-    const writ = offices.forOffice(ORDERS_PRINCIPAL, HALT_ACTION, id, clock.now());
+    const { writFor, clock } = this.#host;
+    const writ = writFor(ORDERS_PRINCIPAL, HALT_ACTION, id, clock.now());
     requireDone(
       id,
       (await trajectory.halt({ reason: `root log: ${reason}`, writ, principal: ORDERS_PRINCIPAL })).ruling,
@@ -133,8 +122,8 @@ export class CellOrders {
   async #resume(id: string): Promise<void> {
     const trajectory = await this.#assize.open(id);
     if (trajectory.halted?.principal !== ORDERS_PRINCIPAL) return;
-    const { offices, clock } = this.#options;
-    const writ = offices.forOffice(ORDERS_PRINCIPAL, HALT_ACTION, id, clock.now());
+    const { writFor, clock } = this.#host;
+    const writ = writFor(ORDERS_PRINCIPAL, HALT_ACTION, id, clock.now());
     const reason = 'root log: the order has ended';
     try {
       requireDone(id, (await trajectory.resume({ reason, writ, principal: ORDERS_PRINCIPAL })).ruling);
@@ -148,7 +137,7 @@ export class CellOrders {
   #isHere({ tenants }: DirectoryState, trajectoryId: string): boolean {
     const tenant = tenantOf(trajectoryId);
     const placed = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
-    return placed === undefined || (placed.cell === this.#options.cell.watch.cell && placed.to === undefined);
+    return placed === undefined || (placed.cell === this.#cell.watch.cell && placed.to === undefined);
   }
 
   /** A trajectory that came later may have grants of a principal that was revoked before. */
@@ -158,12 +147,12 @@ export class CellOrders {
   }
 
   async #revoke(principal: string, reason: string, isDue: (trajectoryId: string) => boolean): Promise<void> {
-    const { grants, offices, clock } = this.#options;
+    const { grants, writFor, clock } = this.#host;
     const places = await grants.placesOf(principal);
     for (const id of places.filter(isDue))
       await this.#attempt(id, async () => {
         const trajectory = await this.#assize.open(id);
-        const by = offices.forOffice(ORDERS_PRINCIPAL, REVOKE_ACTION, id, clock.now());
+        const by = writFor(ORDERS_PRINCIPAL, REVOKE_ACTION, id, clock.now());
         for (const writ of await grants.wholesOf(principal, id)) {
           const input = { writ, by, reason: `root log: ${reason}`, principal: ORDERS_PRINCIPAL };
           requireDone(id, (await trajectory.writs.revoke(input)).ruling);
@@ -176,17 +165,17 @@ export class CellOrders {
       await work();
     } catch (error) {
       if (!FINAL.some((code) => isAssizeError(error, code))) throw error;
-      this.#options.onFailure(error);
+      this.#host.onFailure(error);
     } finally {
       this.#assize.release(id);
     }
   }
 }
 
-/** @throws ServerError `order_not_applied` */
+/** @throws CellsError `order_not_applied` */
 function requireDone(trajectoryId: string, ruling: { readonly ruling: string }): void {
   if (ruling.ruling === 'committed') return;
-  throw new ServerError(
+  throw new CellsError(
     'order_not_applied',
     `An order of the root log was ${ruling.ruling} in ${trajectoryId}. The cell accepts no entry until it is applied.`,
     { evidence: { trajectory_id: trajectoryId } },

@@ -1,10 +1,8 @@
-import { type CellsFile, type DirectoryState, EVERY_TENANT } from '@assize/cells/internal';
+import type { Output } from '@assize/command';
+import { EXIT, line, type Printable, withSharedOptions } from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
-import type { Output } from '../../terminal/output.ts';
-import { line, type Printable } from '../../terminal/printable.ts';
+import { type CellsFile, type DirectoryState, EVERY_TENANT } from '../index.ts';
 import { inDeployment } from './deployment.ts';
 
 /** The most lines of each list in text. A document has all of them. */

@@ -1,8 +1,6 @@
-import { EVERY_TENANT } from '@assize/cells/internal';
+import { EXIT, line, withSharedOptions } from '@assize/command';
 import type { Command } from 'commander';
-import { EXIT } from '../../errors.ts';
-import { withSharedOptions } from '../../files/options.ts';
-import { line } from '../../terminal/printable.ts';
+import { EVERY_TENANT } from '../index.ts';
 import {
   forceOption,
   inDeployment,

@@ -1,0 +1,69 @@
+/**
+ * The parts of every command: its options, its session with the configuration and the store, its
+ * output, and its errors. Packages add commands as features.
+ *
+ * Guarantees: text of others is printed visibly, and a store that a command opened is closed.
+ */
+export { CliError, described, EXIT, type ExitCode, note, report, say } from './errors.ts';
+export {
+  type ExportedLog,
+  type Feature,
+  featuresInUse,
+  type Register,
+  type StoreForm,
+  storeFormOf,
+  useFeatures,
+} from './feature.ts';
+export { isSystemFault, unreadable, unwritable } from './files/file-faults.ts';
+export { makeFolder, requireWritable } from './files/folders.ts';
+export { checked, type LinesFile, linesTo, openLines, readJson, readLines, readText } from './files/input-file.ts';
+export {
+  anchorsOption,
+  between,
+  configOption,
+  count,
+  domainOption,
+  entryKeyOption,
+  type KeyOptions,
+  type OpeningOptions,
+  positive,
+  repeatable,
+  share,
+  signerOption,
+  toolsOption,
+  upTo,
+  waitOption,
+  withoutStore,
+  withSharedOptions,
+} from './files/options.ts';
+export { replaceFile } from './files/replace-file.ts';
+export { writeNew } from './files/write-file.ts';
+export { requireStoreFile } from './store/missing-store.ts';
+export { onlyCounselor, project } from './store/project.ts';
+export {
+  anchoredRoot,
+  requireLocal,
+  requireRootKey,
+  rootKeyInEnvironment,
+  rootRecovery,
+  SERVED,
+} from './store/root-key.ts';
+export { inSession, type Session, type SharedOptions, type StorelessOptions } from './store/session.ts';
+export { asksYes, canAsk } from './terminal/confirm.ts';
+export { helpOptions, wrapHelp } from './terminal/help.ts';
+export { Interrupted, listenForSignals, whileBlocked } from './terminal/interrupt.ts';
+export { isLong, outlineOf } from './terminal/outline.ts';
+export {
+  type Column,
+  divertPrints,
+  flushed,
+  Output,
+  OutputUnwritable,
+  restorePrints,
+  writeTo,
+} from './terminal/output.ts';
+export { bold, dim, green, line, Printable, printable, red, type Value, yellow } from './terminal/printable.ts';
+export { Progress } from './terminal/progress.ts';
+export { shortJson, shortText } from './terminal/short-json.ts';
+export { visible, visibleJson } from './terminal/visible.ts';
+export { hidePasswordsIn, withoutPasswords } from './terminal/without-passwords.ts';
