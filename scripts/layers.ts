@@ -30,7 +30,6 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     memory: ['base', 'canon', 'ledger'],
     runtime: ['base', 'canon', 'traces', 'merkle', 'ledger', 'authority', 'kernel', 'oracle', 'effects', 'memory'],
     stores: ['base', 'canon', 'merkle', 'ledger', 'oracle', 'memory'],
-    domains: ['base', 'canon', 'authority', 'kernel', 'runtime', 'stores'],
     views: ['base', 'canon', 'ledger', 'kernel', 'effects', 'runtime'],
     config: [...CORE, 'stores'],
     public: [...CORE, 'stores', 'config'],
@@ -105,7 +104,7 @@ const FROM_CORE: Readonly<Record<string, readonly string[]>> = {
 export const WORKSPACES: readonly string[] = ['labs', 'examples'];
 
 /** Folders with subfolders that do not import each other. */
-const APART: readonly string[] = ['packages/assize/src/domains'];
+const APART: readonly string[] = ['packages/cli/src/domains'];
 
 /**
  * Folders with pure rules: they import no module of Node. `canon` hashes, and `oracle` has the
@@ -120,7 +119,7 @@ const PURE: readonly string[] = [
 
 /** The libraries of the first package, each with the only folders that import it. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
-  zod: ['kernel', 'effects', 'domains', 'views', 'config'],
+  zod: ['kernel', 'effects', 'views', 'config'],
   aws4fetch: ['stores/archive'],
   'sqlite-vec': ['stores/sqlite'],
   '@assize/postgres': ['stores'],
@@ -283,7 +282,7 @@ function judgeInside(packages: Packages, file: string, specifier: string): strin
   const folder = packageFolder(file)!;
   const target = packages.targetOf(file, specifier);
   if (target === undefined) return `${folder}/package.json has no import ${specifier}`;
-  if (isTest(file) && target.startsWith('tests/')) return undefined;
+  if (isTest(file) && /^(tests|examples)\//.test(target)) return undefined;
   if (!target.startsWith(`${folder}/`)) return 'import another package by its name';
   const [room, other] = [roomOf(file), roomOf(target)];
   const may = PACKAGES[folder.slice('packages/'.length)]?.[room];

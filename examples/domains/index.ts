@@ -9,6 +9,7 @@ import type { Domain } from 'assize';
 /** The domains with a name of their own, in the order in which a list shows them. */
 export async function domains(): Promise<Domain[]> {
   const loaded = await Promise.all([
+    import('./disclosure/index.ts').then(({ disclosure }) => disclosure),
     import('./airline/index.ts').then(({ airline }) => airline),
     import('./retail/index.ts').then(({ retail }) => retail),
     import('./moderation/index.ts').then(({ moderation }) => moderation),

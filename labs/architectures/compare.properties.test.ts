@@ -1,6 +1,6 @@
+import { budget } from '@assize/cli/internal/domains/budget';
+import { udt } from '@assize/cli/internal/domains/udt';
 import { domainWithout } from '@assize/testing/internal';
-import { budget } from 'assize/internal/domains/budget';
-import { udt } from 'assize/internal/domains/udt';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases, hasUsualCases } from '../../tests/support/cases.ts';

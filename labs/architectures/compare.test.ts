@@ -1,5 +1,5 @@
 import { type ChatAnswer, type ChatModel, type ChatRequest, ModelError } from '@assize/agents/internal/models';
-import { type BudgetState, budget } from 'assize/internal/domains/budget';
+import { type BudgetState, budget } from '@assize/cli/internal/domains/budget';
 import { defineDomain, pass } from 'assize/internal/kernel';
 import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { budget } from '@assize/cli/unstable/domains/budget';
+import { udt } from '@assize/cli/unstable/domains/udt';
 import { defineDomain } from 'assize/internal/kernel';
-import { budget } from 'assize/unstable/domains/budget';
-import { udt } from 'assize/unstable/domains/udt';
 import { expect, test } from 'vitest';
 import { domainFolder } from '../../tests/support/process/domain-folders.ts';
 import { compare } from './compare.ts';

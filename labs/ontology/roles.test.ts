@@ -6,7 +6,7 @@ import { deriveInvariants } from './invariants.ts';
 import { parse } from './parse.ts';
 import { deriveRoles } from './roles.ts';
 
-const UDT = readFileSync(join(import.meta.dirname, '../../packages/assize/src/domains/udt/ontology.ttl'), 'utf8');
+const UDT = readFileSync(join(import.meta.dirname, '../../packages/cli/src/domains/udt/ontology.ttl'), 'utf8');
 const groups = (text: string, threshold?: number): string[] =>
   deriveRoles(parse(text), threshold === undefined ? {} : { threshold }).roles.map(({ processes }) =>
     processes.join(' '),

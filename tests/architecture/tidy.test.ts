@@ -82,7 +82,11 @@ test('every layer starts with a comment on its guarantees and exclusions', () =>
     .map((file) => dirname(file))
     .filter((path) => !/^packages\/(cli|testing)\//.test(path));
   const experiments = ['effects', 'memory', 'memory/schedules', 'tables'].map((name) => join('labs/experiments', name));
-  const alone = ['packages/testing/src/conformance', ...folders('packages/assize/src/domains')];
+  const alone = [
+    'packages/testing/src/conformance',
+    ...folders('packages/cli/src/domains'),
+    'examples/domains/disclosure',
+  ];
   for (const path of [...floors, ...alone, 'examples/domains', 'labs/ontology', 'labs/architectures', ...experiments]) {
     expect(readFileSync(join(root, path, 'index.ts'), 'utf8'), path).toMatch(/^(\/\*\*|\/\/)/);
   }

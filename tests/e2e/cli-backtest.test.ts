@@ -15,7 +15,7 @@ async function assize(...args: readonly string[]): Promise<Ended> {
 
 const LENIENT = `
 import { defineDomain } from 'assize';
-import { udt } from 'assize/unstable/domains/udt';
+import { udt } from '@assize/cli/unstable/domains/udt';
 export const lenient = defineDomain({
   ...udt.declared,
   version: '2',
@@ -25,7 +25,7 @@ export const other = defineDomain({ ...udt.declared, name: 'other' });
 `;
 const STRICT = `
 import { defineDomain } from 'assize';
-import { udt } from 'assize/unstable/domains/udt';
+import { udt } from '@assize/cli/unstable/domains/udt';
 export const strict = defineDomain({
   ...udt.declared,
   version: '2',

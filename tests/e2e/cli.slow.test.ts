@@ -298,12 +298,12 @@ describe('domains', () => {
     const names = [
       'budget',
       'udt',
-      'disclosure',
       'gateway',
       'incident',
       'demo-payments',
       'agents',
       'chat',
+      'disclosure',
       'airline',
       'retail',
       'moderation',
@@ -331,7 +331,7 @@ describe('domains', () => {
   test('that are not there, and files that are none, are refused', async () => {
     await refused(
       ['domains', 'airlines'],
-      /domain airlines does not exist\. Name one of budget, udt, disclosure, gateway, incident, demo-payments, agents, chat, airline, retail, moderation, verification/,
+      /domain airlines does not exist\. Name one of budget, udt, gateway, incident, demo-payments, agents, chat, disclosure, airline, retail, moderation, verification/,
     );
     await refused(['domains', 'budget', 'steal'], /budget has no tool steal\. Name one of: spend/);
     await refused(['domains', '--domain', 'nowhere.ts'], /The domain file .*nowhere\.ts does not exist/);

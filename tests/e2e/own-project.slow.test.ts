@@ -84,7 +84,7 @@ test('under an older Node every subpath says which Node to install', () => {
         );
       });
   });
-  expect(names).toContain('assize/unstable/domains/udt');
+  expect(names).toContain('@assize/cli/unstable/domains/udt');
   expect(names).toEqual(expect.arrayContaining(['assize', 'assize/effects', '@assize/tools/files']));
   const script = `for (const name of ${JSON.stringify(names)}) await import(name).then(
     () => console.log(name, 'loads'), ({ code, message }) => code === 'unsupported_node' || console.log(name, message));

@@ -263,7 +263,6 @@ test('the command is there', () => {
   expect([...listed].map(([, name]) => name)).toEqual([
     'budget',
     'udt',
-    'disclosure',
     'gateway',
     'incident',
     'demo-payments',
@@ -312,7 +311,7 @@ test('links of the README and paths in declarations lead to packed files', () =>
 const USE = `
 import { Assize, generateKeys, issueWrit, openStore } from 'assize';
 import { Replayer, verifyTrajectory } from '@assize/audit';
-import { budget } from 'assize/unstable/domains/budget';
+import { budget } from '@assize/cli/unstable/domains/budget';
 
 const store = await openStore('sqlite:./ledger.db');
 const keys = generateKeys();
@@ -333,7 +332,7 @@ await store.close();
 const CEDAR = `
 import { Assize, generateKeys, issueWrit, openStore } from 'assize';
 import { cedarPolicy } from '@assize/cedar';
-import { budget } from 'assize/unstable/domains/budget';
+import { budget } from '@assize/cli/unstable/domains/budget';
 
 const policy = await cedarPolicy({
   schema: \`

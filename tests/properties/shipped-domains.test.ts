@@ -7,6 +7,7 @@ import { udt } from '#domains/udt';
 import { checkDomain, type DomainReport } from '#testing';
 import { airline } from '../../examples/domains/airline/index.ts';
 import { smallWorld } from '../../examples/domains/airline/testing/small-world.ts';
+import { smallPortfolio } from '../../examples/domains/disclosure/testing/small-portfolio.ts';
 import { moderation } from '../../examples/domains/moderation/index.ts';
 import { halfAYear } from '../../examples/domains/moderation/testing/half-a-year.ts';
 import { retail } from '../../examples/domains/retail/index.ts';
@@ -15,7 +16,6 @@ import { smallWorld as smallShop } from '../../examples/domains/retail/testing/s
 import { verification } from '../../examples/domains/verification/index.ts';
 import { Lab } from '../../examples/domains/verification/testing/lab.ts';
 import { cases, hasUsualCases } from '../support/cases.ts';
-import { smallPortfolio } from '../support/domains/disclosure/small-portfolio.ts';
 import { busyGateway, gatewayArguments } from '../support/domains/gateway/busy-gateway.ts';
 import { approvedIncident } from '../support/domains/incident/approved-incident.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { contentHash } from 'assize/internal/canon';
-import { commitmentOf } from 'assize/internal/domains/disclosure/commitment.ts';
-import type { roles } from 'assize/internal/domains/disclosure/processes.ts';
-import type { Settings } from 'assize/internal/domains/disclosure/schema.ts';
 import type { ObservationInput } from 'assize/internal/runtime';
 import { type Advisory, cvesOf, developedAt, receiverOf, releasedAs } from './adjudicate-advisory.ts';
+import { commitmentOf } from './commitment.ts';
+import type { roles } from './processes.ts';
+import type { Settings } from './schema.ts';
 
 /** One proposal on the way of a vulnerability. */
 export interface Step {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { generateKeys, openStore, verifyStore } from 'assize';
-import { DISCLOSURE_SETTINGS } from 'assize/internal/domains/disclosure';
 import { describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../../tests/data.ts';
 import { type Advisory, adjudicateDisclosure, advisory, type DisclosureReport } from './adjudicate.ts';
 import { cvesOf, receiverOf, releasedAs } from './adjudicate-advisory.ts';
 import { Pace } from './adjudicate-plan.ts';
+import { DISCLOSURE_SETTINGS } from './index.ts';
 
 const sound: Advisory = {
   id: 'GO-1',

@@ -11,14 +11,14 @@
 import { Assize, issueWrit, type KeyPair, type Ruling, type Trajectory, type Writ } from 'assize';
 import { arg, checkArgument } from 'assize/internal/base';
 import type { Instant } from 'assize/internal/canon';
-import { disclosure } from 'assize/internal/domains/disclosure';
-import { DISCLOSURE_SETTINGS, disclosureInitial } from 'assize/internal/domains/disclosure/initial.ts';
-import { roles } from 'assize/internal/domains/disclosure/processes.ts';
-import type { DisclosureState, Phase } from 'assize/internal/domains/disclosure/schema.ts';
-import { addDays } from 'assize/internal/domains/disclosure/time.ts';
 import { byCause, finished, type JobOptions, type JobReport } from '../job/index.ts';
 import { type Advisory, receiverOf } from './adjudicate-advisory.ts';
 import { Pace, type Plan, planOf, type Step } from './adjudicate-plan.ts';
+import { disclosure } from './index.ts';
+import { DISCLOSURE_SETTINGS, disclosureInitial } from './initial.ts';
+import { roles } from './processes.ts';
+import type { DisclosureState, Phase } from './schema.ts';
+import { addDays } from './time.ts';
 
 export { type Advisory, advisory } from './adjudicate-advisory.ts';
 

@@ -5,9 +5,9 @@ import { CliError, readText } from '@assize/command';
 import { type Domain, isAssizeError } from 'assize';
 import type { Ontology } from '../index.ts';
 
-/** Locations of a domain's ontology: the core, or the examples. */
+/** Locations of a domain's ontology: the command, or the examples. */
 const SHIPPED: readonly ((name: string) => string)[] = [
-  (name) => `assize/internal/domains/${name}/ontology.ttl`,
+  (name) => new URL(`../../../packages/cli/src/domains/${name}/ontology.ttl`, import.meta.url).href,
   (name) => new URL(`../../../examples/domains/${name}/ontology.ttl`, import.meta.url).href,
 ];
 

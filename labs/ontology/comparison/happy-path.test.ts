@@ -1,5 +1,5 @@
 /** Happy paths: the shipped domains as the seed describes them, small domains, and bad walks. */
-import { budget } from 'assize/internal/domains/budget';
+import { budget } from '@assize/cli/internal/domains/budget';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { errorOf } from '../../../tests/support/process/errors.ts';

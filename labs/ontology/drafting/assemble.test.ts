@@ -34,7 +34,7 @@ test('a literal has the value that it was made of', () => {
 
 test('the scaffold of every shipped ontology has holes that make a module', async () => {
   const root = join(import.meta.dirname, '../../..');
-  const files = globSync('{packages/assize/src,examples}/domains/*/ontology.ttl', { cwd: root });
+  const files = globSync('{packages/cli/src,examples}/domains/*/ontology.ttl', { cwd: root });
   expect(files.length).toBeGreaterThanOrEqual(7);
   const modules = files.map((file): readonly [string, string] => {
     const shipped = derive(parse(readFileSync(join(root, file), 'utf8')));

@@ -2,11 +2,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { budget } from '@assize/cli/unstable/domains/budget';
 import { walkLifeCycle } from '@assize/testing';
 import { createAssize } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
 import { openStore } from 'assize/internal/stores';
-import { budget } from 'assize/unstable/domains/budget';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LIBRARY } from '../../../tests/support/process/guide-files.ts';
 import { acceptDraft, parse, recordDraft, submittedDraft } from '../index.ts';
@@ -120,7 +120,7 @@ test('the accepted module is the library: it commits, refuses and escalates', as
 });
 
 test('a drafted budget rules as the shipped one, over a walk of its life cycle', async () => {
-  const url = import.meta.resolve('assize/internal/domains/budget/ontology.ttl');
+  const url = import.meta.resolve('@assize/cli/internal/domains/budget/ontology.ttl');
   const answer = {
     schemas: { '/cap': 'z.number().int().nonnegative()', '/spent/*': 'z.number().int().nonnegative()' },
     initial: { cap: 100, spent: {} },

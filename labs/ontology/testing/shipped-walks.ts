@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { udt } from '@assize/cli/internal/domains/udt';
 import type { Domain } from 'assize';
-import { disclosure } from 'assize/internal/domains/disclosure';
-import { udt } from 'assize/internal/domains/udt';
+import { disclosure } from '../../../examples/domains/disclosure/index.ts';
 import { verification } from '../../../examples/domains/verification/index.ts';
 import { domainFolder } from '../../../tests/support/process/domain-folders.ts';
 import type { Walk } from '../comparison/rehearsal.ts';

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { budget } from '@assize/cli/internal/domains/budget';
 import { exportFacts } from '@assize/testing/internal/fact-model.ts';
 import { issueWrit } from 'assize/internal/authority';
 import { isAssizeError } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
-import { budget } from 'assize/internal/domains/budget';
 import { Assize, verifyStore } from 'assize/internal/runtime';
 import { expect, onTestFinished, test } from 'vitest';
 import { clinic } from '../../../tests/support/clinic/clinic.ts';

@@ -4,9 +4,9 @@ import { basename, dirname, join } from 'node:path';
 const root = join(import.meta.dirname, '../../..');
 
 /**
- * The folders of the domains that have an ontology, in the core and in the workspace `examples`.
+ * The folders of the domains that have an ontology, in the command and in the workspace `examples`.
  */
-export const DOMAIN_FOLDERS: readonly string[] = globSync('{packages/assize/src,examples}/domains/*/ontology.ttl', {
+export const DOMAIN_FOLDERS: readonly string[] = globSync('{packages/cli/src,examples}/domains/*/ontology.ttl', {
   cwd: root,
 })
   .map((file) => join(root, dirname(file)))

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { actionTools } from './action-tools.ts';
 import { readDecision } from './read-decision.ts';
 
-const budget = (await import('assize/internal/domains/budget')) as object;
+const budget = (await import('@assize/cli/internal/domains/budget')) as object;
 const shipped: readonly object[] = [
   budget,
-  await import('assize/internal/domains/udt'),
-  await import('assize/internal/domains/disclosure'),
+  await import('@assize/cli/internal/domains/udt'),
+  await import('../../../../examples/domains/disclosure/index.ts'),
 ];
 const DOMAINS = shipped.flatMap((module) => Object.values(module)).filter(isDomain);
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { budget } from '@assize/cli/internal/domains/budget';
 import { expect, test, vi } from 'vitest';
-import { budget } from '#domains/budget';
 import { verifyStore } from '#runtime';
 import { createAssize } from './create-assize.ts';
 import { findRootKey } from './root-key.ts';
@@ -17,7 +17,7 @@ const ROUNDS = 8;
 /** Says when it begins, so that the end comes within the work and not while modules are loaded. */
 const PROGRAM = `
   import { createAssize } from '${at('create-assize.ts')}';
-  import { budget } from '${at('../domains/budget/index.ts')}';
+  import { budget } from '${at('../../../cli/src/domains/budget/index.ts')}';
   process.stdout.write('begins');
   const world = await createAssize({ store: process.argv[1], domain: budget, env: {} });
   await world.close();`;

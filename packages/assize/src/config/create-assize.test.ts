@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { budget } from '@assize/cli/internal/domains/budget';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { budget } from '#domains/budget';
 import { declareTool } from '#effects';
 import { call, defineDomain } from '#kernel';
 import { openStore } from '#stores';
@@ -145,7 +145,7 @@ test('an option that does not exist, and a store that does not, are refused', as
 test('of 4 processes that start at once, all have one world', async () => {
   const program = `
     import { createAssize } from '${entry}';
-    import { budget } from '${pathToFileURL(join(import.meta.dirname, '../domains/budget/index.ts')).href}';
+    import { budget } from '${pathToFileURL(join(import.meta.dirname, '../../../cli/src/domains/budget/index.ts')).href}';
     const world = await createAssize({ store: ${JSON.stringify(store)}, domain: budget, env: {} });
     const [first] = await world.store.entries('budget', { from: 0, limit: 1 });
     process.stdout.write(JSON.stringify([first.id, world.writ.signature]));

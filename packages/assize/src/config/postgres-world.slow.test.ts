@@ -1,5 +1,5 @@
+import { budget } from '@assize/cli/internal/domains/budget';
 import { expect, test } from 'vitest';
-import { budget } from '#domains/budget';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { createAssize } from './create-assize.ts';
 

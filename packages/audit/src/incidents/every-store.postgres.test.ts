@@ -1,7 +1,7 @@
+import { budget } from '@assize/cli/internal/domains/budget';
 import { issueWrit } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import { INCIDENTS } from 'assize/internal/config';
-import { budget } from 'assize/internal/domains/budget';
 import { checkMemory, verifyStore } from 'assize/internal/runtime';
 import { expect, test } from 'vitest';
 import { blastRadius } from '#blast';

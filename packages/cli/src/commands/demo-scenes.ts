@@ -1,7 +1,7 @@
 /** The scenes of the story: the participants, the days, and the proposals of each day. */
 
-import { type UdtActions, type UdtState, udt } from 'assize/internal/domains/udt';
 import type { Trajectory } from 'assize/internal/runtime';
+import { type UdtActions, type UdtState, udt } from '../domains/udt/index.ts';
 import { COMMITTED } from './demo-steps.ts';
 
 export const ROLES = ['LabOrder', 'Billing', 'Clinical'] as const;

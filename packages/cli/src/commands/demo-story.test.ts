@@ -3,10 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeys } from 'assize/internal/canon';
-import { budget } from 'assize/internal/domains/budget';
 import { Assize, verifyStore } from 'assize/internal/runtime';
 import { openStore } from 'assize/internal/stores';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { budget } from '../domains/budget/index.ts';
 import { Bank } from './demo-payments.ts';
 import { type DemoReport, runDemo } from './demo-story.ts';
 

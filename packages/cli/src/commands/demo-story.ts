@@ -9,12 +9,12 @@ import { bold, CliError, green, note, red, visible, visibleJson } from '@assize/
 import { issueWrit, type Writ, writId } from 'assize/internal/authority';
 import { isAssizeError, withoutPassword } from 'assize/internal/base';
 import { addMicros, generateKeys } from 'assize/internal/canon';
-import { type UdtState, udt } from 'assize/internal/domains/udt';
 import type { LedgerReader } from 'assize/internal/ledger';
 import { type LedgerStore, Replayer, readRow, type VerifyReport, verifyTrajectory } from 'assize/internal/ledger';
 import { Assize, type Trajectory, verifyStore } from 'assize/internal/runtime';
 import { openStore } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
+import { type UdtState, udt } from '../domains/udt/index.ts';
 import { anchorsPath, readAnchors, writeAnchors } from '../store/anchors.ts';
 import { whenEffectsFree } from '../store/tools.ts';
 import {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Output, Progress } from '@assize/command';
 import { generateKeys } from 'assize/internal/canon';
-import { budget } from 'assize/internal/domains/budget';
 import { exportLines, integrateLog } from 'assize/internal/ledger';
 import { Assize } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';
 import { Command } from 'commander';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { budget } from '../domains/budget/index.ts';
 import { importCommand } from './import.ts';
 
 let folder: string;

@@ -8,9 +8,8 @@ import { importModule, isFile, lookedAt } from '../files/module-file.ts';
 
 /** The domains of this package. Each is loaded on request, because schemas take time to build. */
 const SHIPPED: readonly (() => Promise<object>)[] = [
-  () => import('assize/internal/domains/budget'),
-  () => import('assize/internal/domains/udt'),
-  () => import('assize/internal/domains/disclosure'),
+  () => import('../domains/budget/index.ts'),
+  () => import('../domains/udt/index.ts'),
   () => import('@assize/gate/internal/gateway'),
   () => import('@assize/audit/internal/incident'),
   () => import('../commands/demo-payments.ts'),

@@ -2,7 +2,6 @@
 import type { Writ } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import type { RootKey } from 'assize/internal/config';
-import { udt } from 'assize/internal/domains/udt';
 import { Assize, type Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import {
@@ -16,6 +15,7 @@ import {
   SCENES,
 } from '../commands/demo-scenes.ts';
 import { nineOClock } from '../commands/demo-steps.ts';
+import { udt } from '../domains/udt/index.ts';
 import { openOrCreate, roleWrit } from './worlds.ts';
 
 export const UDT_WORLD = 'udt';

@@ -1,7 +1,7 @@
 import { incident } from '@assize/audit/internal/incident';
 import { gatewayDomain } from '@assize/gate/internal/gateway';
 import { defineConfig, type ResolvedConfig, resolveConfig } from 'assize/internal/config';
-import { udt } from 'assize/internal/domains/udt';
+import { udt } from '../domains/udt/index.ts';
 import { bankAt } from './bank-client.ts';
 import type { BankAddress } from './bank-sink.ts';
 import { bankTransfer, expenses } from './expenses.ts';

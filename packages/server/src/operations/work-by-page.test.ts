@@ -1,4 +1,4 @@
-import { budget } from 'assize/internal/domains/budget';
+import { budget } from '@assize/cli/internal/domains/budget';
 import type { Domain } from 'assize/internal/kernel';
 import { Delegations } from 'assize/internal/runtime';
 import { MemoryStore } from 'assize/internal/stores';

@@ -1,6 +1,6 @@
+import { budget } from '@assize/cli/internal/domains/budget';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { budget } from '#domains/budget';
 import { formatVerifierKey, signerKey } from '#merkle';
 import { checkConfig, checkPrincipal } from './check-config.ts';
 

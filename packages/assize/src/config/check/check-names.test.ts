@@ -1,6 +1,6 @@
+import { budget } from '@assize/cli/internal/domains/budget';
 import { gateway } from '@assize/gate/internal/gateway';
 import { expect, test } from 'vitest';
-import { budget } from '#domains/budget';
 import type { AssizeConfig, Grant } from '../config.ts';
 import { ConfigError } from '../errors.ts';
 import { resolveConfig } from '../resolved-config.ts';

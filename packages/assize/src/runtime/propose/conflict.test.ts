@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { budget } from '@assize/cli/internal/domains/budget';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { writId } from '#authority';
 import { canonicalize } from '#canon';
-import { budget } from '#domains/budget';
 import { seededRandom } from '#oracle';
 import { openStore } from '#stores';
 import { cases } from '../../../../../tests/support/cases.ts';

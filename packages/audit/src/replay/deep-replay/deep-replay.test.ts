@@ -1,5 +1,5 @@
+import { type BudgetState, budget } from '@assize/cli/internal/domains/budget';
 import { contentHash } from 'assize/internal/canon';
-import { type BudgetState, budget } from 'assize/internal/domains/budget';
 import { defineDomain, escalate, pass } from 'assize/internal/kernel';
 import { type EntryRow, entryRow, type LedgerStore } from 'assize/internal/ledger';
 import { createOracle, fixedClock } from 'assize/internal/oracle';
