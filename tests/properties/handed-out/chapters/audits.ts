@@ -2,6 +2,7 @@
 
 import { generateKeys } from '#canon';
 import { budget } from '#domains/budget';
+import { readRules } from '#domains/gateway';
 import { incident } from '#domains/incident';
 import { signerKey } from '#merkle';
 import { listingKeyOf } from '#oracle';
@@ -61,6 +62,9 @@ async function checks({ on, library, store, domains, policy }: Stage): Promise<r
   const over = { domains, oracle: store, policy, onProgress };
   await library.backtest(store, 'shop', over);
   await library.backtestStore(store, over);
+  const rule = { list: 'rules', value: { id: 'none', deny: 'bank/pay' }, isExact: true } as const;
+  const { rules } = readRules('id: team\ndefault: allow\n', 'team');
+  await library.backtestRules(store, [rule], { trajectoryIds: [], rules, onProgress });
   await library.listWrits(store, 'shop');
   await library.blastRadius(store, { principal: 'agent:a' }, { through: ['state', 'recall'], onProgress });
   await library.makeReport(store, { onProgress });
