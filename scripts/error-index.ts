@@ -3,17 +3,22 @@
  * Run `npm run errors` after a code was added, renamed or explained anew. A test compares the page
  * with the output of this script.
  *
- * A class of errors is declared as `class X extends AssizeError<XCode>`. The doc comment before
- * each member of `XCode` explains the code: the first sentence states the failure, and the rest
- * states the remedy. `Evidence {…}` may follow.
+ * A class of errors is declared as `class X extends AssizeError<XCode>`, and has the codes of
+ * `GeneralCode` too. The doc comment before each member of a union explains the code: the first
+ * sentence states the failure, and the rest states the remedy. `Evidence {…}` may follow. A code
+ * is declared once; classes share it by naming its union.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One code of one class. */
+/** More codes are too many: a new code must replace one. Lower it when codes go. */
+export const CODES_MAX = 319;
+
+/** One code. */
 export interface IndexedCode {
   readonly code: string;
-  readonly class: string;
+  /** The classes that have it. Undefined for a code of every class. */
+  readonly classes: readonly string[] | undefined;
   /** The first sentence of the doc comment. */
   readonly meaning: string;
   /** The sentences after it. */
@@ -34,6 +39,7 @@ export interface ErrorIndex {
 }
 
 const CLASS = /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?export class (\w+) extends AssizeError<(\w+)>/g;
+const GENERAL = 'GeneralCode';
 const UNION = /^export type (\w+Code) =$|^export type (\w+Code) = .*;$/gm;
 const MEMBER = /\/\*\*([\s\S]*?)\*\/|'([a-z0-9_]+)'|\b([A-Z]\w+)\b|(;)/g;
 
@@ -49,28 +55,45 @@ export function readErrors(root: string): ErrorIndex {
   const classes = texts.flatMap((text) =>
     [...text.matchAll(CLASS)].map(([, doc = '', name = '', union = '']) => ({ name, union, doc: proseOf(doc) })),
   );
-  const codes = classes.flatMap(({ name, union }) => membersOf(name, union, unions));
+  const general = membersOf('AssizeError', GENERAL, unions).map((one) => ({ ...one, classes: undefined }));
+  const own = classes.flatMap(({ name, union }) => (union === 'never' ? [] : membersOf(name, union, unions)));
+  const codes = [...general, ...own].reduce(merged, new Map<string, IndexedCode>());
   return {
-    codes: codes.sort((a, b) => order(a.code, b.code) || order(a.class, b.class)),
+    codes: [...codes.values()].sort((a, b) => order(a.code, b.code)),
     classes: classes.map(({ name, doc }) => ({ name, doc })).sort((a, b) => order(a.name, b.name)),
   };
 }
 
+/** Adds a code, or its class to the code of an earlier class that has the same union. */
+function merged(codes: Map<string, IndexedCode>, one: IndexedCode): Map<string, IndexedCode> {
+  const { code, classes = [], meaning } = one;
+  if (codes.get(code)?.classes === undefined && codes.has(code)) throw new Error(`Every class has the code ${code}.`);
+  const key = `${code} ${meaning}`;
+  const before = codes.get(key)?.classes ?? [];
+  return codes.set(one.classes === undefined ? code : key, {
+    ...one,
+    ...(one.classes && { classes: [...before, ...classes].sort(order) }),
+  });
+}
+
 /** The whole page. */
 export function errorPage({ codes, classes }: ErrorIndex): string {
-  const rows = codes.map(({ code, class: name, meaning, remedy, evidence }) =>
-    row([`\`${code}\``, `\`${name}\``, evidence === '' ? meaning : `${meaning} ${evidence}`, remedy]),
-  );
+  const rows = codes.map(({ code, classes = [], meaning, remedy, evidence }) => {
+    const names = classes.map((name) => `\`${name}\``).join(', ');
+    return row([`\`${code}\``, names, evidence === '' ? meaning : `${meaning} ${evidence}`, remedy]);
+  });
   return `${INTRODUCTION}
 ## Classes
 
-The class of an error is its \`name\`. Programs compare the code. Where two classes share a code, the name tells them apart.
+The class of an error is its \`name\`. Programs compare the code.
 
 ${row(['class', 'thrown for'])}
 |---|---|
 ${classes.map(({ name, doc }) => row([`\`${name}\``, doc])).join('\n')}
 
 ## Codes
+
+Every class has the codes without a class. The message names the value at fault, and what to do about it.
 
 ${row(['code', 'class', 'what failed', 'what to do'])}
 |---|---|---|---|
@@ -129,7 +152,7 @@ function explained(name: string, code: string, prose: string): IndexedCode {
   const [, meaning = '', remedy = ''] = /^(.+?\.) ((?:[A-Z`])[\s\S]*)$/.exec(text) ?? [];
   if (meaning === '' || remedy === '')
     throw new Error(`${name} ${code} is not explained. Write what failed and what to do in a doc comment before it.`);
-  return { code, class: name, meaning, remedy, evidence };
+  return { code, classes: [name], meaning, remedy, evidence };
 }
 
 /** A doc comment as one line of prose. */
@@ -154,4 +177,5 @@ if (import.meta.main) {
   const index = readErrors(root);
   writeFileSync(join(root, 'docs/errors.md'), errorPage(index));
   console.log(`docs/errors.md has ${index.codes.length} codes of ${index.classes.length} classes.`);
+  if (index.codes.length > CODES_MAX) throw new Error(`At most ${CODES_MAX} codes (scripts/error-index.ts).`);
 }

@@ -68,7 +68,7 @@ export class GivenAgent implements Decider {
     this.#agent = agent;
   }
 
-  /** @throws ArchitectureError `agent_failed` */
+  /** @throws ArchitectureError `function_failed` */
   async decide(read: Json, evaluator: Evaluator): Promise<Intent | undefined> {
     const seen = evaluator.textOf(read);
     if (!this.#decided.has(seen)) this.#decided.set(seen, await this.#decision(evaluator.slice(read, this.role)));
@@ -98,7 +98,7 @@ export class GivenAgent implements Decider {
 
   #failed(what: string, cause?: unknown): ArchitectureError {
     const because = cause === undefined ? {} : { cause };
-    return new ArchitectureError('agent_failed', `The agent ${this.name} failed: ${what}.`, {
+    return new ArchitectureError('function_failed', `The agent ${this.name} failed: ${what}.`, {
       evidence: { agent: this.name },
       ...because,
     });

@@ -231,7 +231,11 @@ describe('parts of an architecture', () => {
   ])('whose %s fail with a typed error', async (_, parts, message) => {
     const odd = architecture({ name: 'odd', adjudicator: () => ({ verdict: 'approve' }), ...parts });
     await expect(compareArchitectures(budget, { agents: AGENTS, architectures: [odd] })).rejects.toMatchObject({
-      ...{ code: 'architecture_failed', evidence: { architecture: 'odd' } },
+      ...{
+        code: 'function_failed',
+        message: expect.stringContaining('The architecture'),
+        evidence: { architecture: 'odd' },
+      },
       message: expect.stringContaining(message),
     });
   });
@@ -290,12 +294,20 @@ describe('a comparison', () => {
     ['too many schedules', { schedules: 100_001 }, { code: 'bad_argument' }],
     ['an unknown option', { schedule: 1 }, { code: 'bad_argument' }],
     ['agents that do nothing', { agents: [{ ...AGENTS[0], decide: () => 'wait' }] }, { code: 'no_proposals' }],
-    ['an agent that throws', { agents: [{ ...AGENTS[0], decide: () => raise() }] }, { code: 'agent_failed' }],
-    ['an agent that says nonsense', { agents: [{ ...AGENTS[0], decide: () => 7 }] }, { code: 'agent_failed' }],
+    [
+      'an agent that throws',
+      { agents: [{ ...AGENTS[0], decide: () => raise() }] },
+      { code: 'function_failed', message: expect.stringContaining('The agent') },
+    ],
+    [
+      'an agent that says nonsense',
+      { agents: [{ ...AGENTS[0], decide: () => 7 }] },
+      { code: 'function_failed', message: expect.stringContaining('The agent') },
+    ],
     [
       'arguments that are no JSON',
       { agents: [{ ...AGENTS[0], decide: () => ({ action: 'spend', args: 1n }) }] },
-      { code: 'agent_failed', evidence: { agent: 'A' } },
+      { code: 'function_failed', message: expect.stringContaining('The agent'), evidence: { agent: 'A' } },
     ],
   ])('refuses %s', async (_, options, error) => {
     await expect(compareArchitectures(budget, options)).rejects.toMatchObject(error);

@@ -76,7 +76,7 @@ const PARTS = arg.options<ArchitectureParts>({
  * An architecture of an adjudicator μ and a discipline κ. A proposal that does not fit types or
  * footprints is rejected before both.
  *
- * @throws ArgumentError `bad_argument`. Its executions: ArchitectureError `architecture_failed`
+ * @throws ArgumentError `bad_argument`. Its executions: ArchitectureError `function_failed`
  */
 export function architecture(parts: ArchitectureParts): Architecture {
   checkArgument(PARTS, parts, 'parts');
@@ -157,7 +157,7 @@ class PartsExecution implements Execution {
     const { name } = this.#parts;
     const message = `The architecture ${name} failed: its ${what.replace(/\.$/, '')}.`;
     const because = cause === undefined ? {} : { cause };
-    return new ArchitectureError('architecture_failed', message, { evidence: { architecture: name }, ...because });
+    return new ArchitectureError('function_failed', message, { evidence: { architecture: name }, ...because });
   }
 }
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { errorPage, readErrors } from '../../scripts/error-index.ts';
+import { CODES_MAX, errorPage, readErrors } from '../../scripts/error-index.ts';
 
 const root = join(import.meta.dirname, '../..');
 const index = readErrors(root);
@@ -10,8 +10,12 @@ test('docs/errors.md matches the sources (npm run errors)', () => {
   expect(readFileSync(join(root, 'docs/errors.md'), 'utf8')).toBe(errorPage(index));
 });
 
-test('every code has a row per class and two sentences of at most 25 words', () => {
-  const names = index.codes.map(({ code, class: name }) => `${name} ${code}`);
+test('the sources declare exactly as many codes as the limit allows', () => {
+  expect(index.codes.length).toBe(CODES_MAX);
+});
+
+test('every code has one row, with sentences of at most 25 words', () => {
+  const names = index.codes.map(({ code, classes = [] }) => `${classes.join()} ${code}`);
   expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
   const long = index.codes.flatMap(({ code, meaning, remedy }) =>
     [meaning, ...remedy.split(/(?<=\.) (?=[A-Z`])/)]

@@ -55,10 +55,10 @@ test('attack 73: old, deleted or forged rows of applied orders: no entry', async
   const forged = [JSON.stringify({ orders: 99 }), honest.replace(/"orders":\d+/, '"orders":99'), old, honest];
   for (const body of forged) {
     await put(body);
-    expect(await write(), body).toBe('orders_waiting');
+    expect(await write(), body).toBe('cell_behind');
   }
   await put(null);
-  expect(await write()).toBe('orders_waiting');
+  expect(await write()).toBe('cell_behind');
 });
 
 test('attack 74: a halt of the root log that a cell’s person resumes: kept', async () => {
@@ -119,7 +119,7 @@ test('attack 76: a name of another cell’s tenant, by any way: none here', asyn
     ...{ path: { trajectory: 'spare' }, as: 'agent:scout' },
     body: { task: 'steal', child_trajectory_id: 'main:child', subject: 'agent:scout/thief', actions: ['pay'] },
   });
-  expect([outcomeOf(branch), outcomeOf(child)]).toEqual(['other_tenant', 'other_tenant']);
+  expect([outcomeOf(branch), outcomeOf(child)]).toEqual(['bad_argument', 'bad_argument']);
   expect(await namesIn(one)).toEqual(['cash', 'main']);
   expect(await namesIn(two)).toEqual(['other', 'spare']);
 });

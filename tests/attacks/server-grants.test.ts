@@ -71,13 +71,13 @@ test('a delegation’s subject acts in its trajectory alone, by its token', asyn
   const byToken = { token, path: { trajectory: 'by-token' } };
   expect(await rulingOf(server, tip(10, 'a', byToken))).toBe('committed');
   expect(await rulingOf(server, tip(1, 'b', byToken))).toBe('rejected');
-  expect(await rulingOf(server, tip(1, 'c', { token, path: MAIN }))).toBe('no_such_value');
+  expect(await rulingOf(server, tip(1, 'c', { token, path: MAIN }))).toBe('not_found');
   const known = { ...terms, subject: 'agent:other', child_trajectory_id: 'by-name' };
   const made = await succeed(server, 'delegations.create', { path: MAIN, body: known });
   expect(made).not.toHaveProperty('token');
   const byName = { as: 'agent:other' as PrincipalName, path: { trajectory: 'by-name' } };
   expect(await rulingOf(server, tip(10, 'd', byName))).toBe('committed');
-  expect(await rulingOf(server, tip(10, 'e', { path: { trajectory: 'by-name' } }))).toBe('no_such_value');
+  expect(await rulingOf(server, tip(10, 'e', { path: { trajectory: 'by-name' } }))).toBe('not_found');
   const { trajectories } = await succeed(server, 'trajectories.list', { as: 'agent:other' });
   expect(trajectories.map((one: { trajectory_id: string }) => one.trajectory_id)).toEqual(['by-name', 'other']);
 });

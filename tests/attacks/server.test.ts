@@ -256,7 +256,7 @@ test('attack 40: 10^5 nested lists, 10^6 names, a long line: 400 or 413', async 
     [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, 400, 'too_deep'],
     [`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, 400, 'too_deep'],
     [`{${Array.from({ length: 90_000 }, (_, n) => `"${n}":0`).join()},"x":${'1'.repeat(9)}e999}`, 400, 'not_finite'],
-    [`"${'x'.repeat(2_000_000)}"`, 413, 'body_too_large'],
+    [`"${'x'.repeat(2_000_000)}"`, 413, 'too_large'],
   ] as const)
     await expectRefused(server.ask('POST', '/v1/verify', { token, raw }), status, code);
   const target = headOf('GET', `/${'a'.repeat(20_000)}`, [`Host: 127.0.0.1:${server.port}`, 'Connection: close']);
@@ -389,8 +389,8 @@ test('attack 44: a token for a part of a grant widens itself: refused', async ()
   );
   for (const trajectory of ['spare', 'other', 'cash']) {
     const there = { token, path: { trajectory } };
-    await expectRefused(callOperation(server, 'proposals.create', pay('s', 1, 'x', there)), 404, 'no_such_value');
-    await expectRefused(callOperation(server, 'trajectories.get', there), 404, 'no_such_value');
+    await expectRefused(callOperation(server, 'proposals.create', pay('s', 1, 'x', there)), 404, 'not_found');
+    await expectRefused(callOperation(server, 'trajectories.get', there), 404, 'not_found');
   }
   expect((await succeed(server, 'trajectories.list', { token })).trajectories).toHaveLength(1);
   const recall = { token, path: { ...MAIN, space: 'front' }, body: {} };
@@ -500,7 +500,7 @@ test('attack 47: an approval for another, twice, late or changed: refused', asyn
   );
   // An entry that is no pending proposal has no approval.
   const { entry_id: entry } = await succeed(server, 'proposals.create', pay('a', 1, 'k'));
-  await expectRefused(approve(entry, one.digest), 404, 'no_such_value');
+  await expectRefused(approve(entry, one.digest), 404, 'not_found');
   const brief = await start({ config: { approvals: { timeoutMs: 300 } } });
   const late = await waiting(brief, 'late');
   const decision = { path: { approval: late.id }, body: { digest: late.digest } };
@@ -585,5 +585,5 @@ test('attack 49: the sign-in code reaches no server log: it is a fragment', asyn
   expect(headers.get('content-security-policy')).toContain(`script-src 'nonce-${nonce}'`);
   const again = await server.ask('GET', '/sign-in');
   expect(again.text).not.toContain(nonce);
-  await expect(server.signInLink('boss:nobody')).rejects.toMatchObject({ code: 'no_such_value' });
+  await expect(server.signInLink('boss:nobody')).rejects.toMatchObject({ code: 'not_found' });
 });

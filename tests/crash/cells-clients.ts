@@ -16,7 +16,7 @@ const REPEATS = 5;
 
 /** Refusals after which an agent asks again. `lost`: no answer came. */
 const TEMPORARY: readonly string[] = [
-  ...['lost', 'root_silent', 'tenant_moves', 'orders_waiting', 'other_cell', 'halted', 'tenant_halted'],
+  ...['lost', 'cell_behind', 'tenant_moves', 'other_cell', 'halted', 'tenant_halted'],
   ...['clock_ahead', 'conflict'],
   ...['commit_unknown', 'store_unreachable', 'store_failed', 'stopping', 'closed', 'lease_lost', 'effects_busy'],
   ...['deadline', 'request_timeout', 'outcome_unknown'],

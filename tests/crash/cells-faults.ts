@@ -107,7 +107,7 @@ async function freezePrimary({ frozen }: CellsDeployment, load: Load): Promise<v
 /** The cell stops within the time of silence, and goes on when it hears from the root log again. */
 async function cutLink({ link }: CellsDeployment, load: Load, how: LinkFault): Promise<void> {
   link.fail(how);
-  await load.until(() => CELLS.cut.every((tenant) => load.codesOf(tenant).includes('root_silent')));
+  await load.until(() => CELLS.cut.every((tenant) => load.codesOf(tenant).includes('cell_behind')));
   const counts = () => CELLS.cut.map((tenant) => load.countOf(tenant));
   const before = counts();
   const others = TENANTS.filter((tenant) => !(CELLS.cut as readonly string[]).includes(tenant));

@@ -52,7 +52,7 @@ test('a tenant is placed once, and its place is told again', async () => {
   expect(JSON.parse(await out('cells', 'place', 'acme', '--json'))).toEqual({
     ...{ tenant: 'acme', cell: 'one', placed: false },
   });
-  expect(await refusal('order_refused', 'cells', 'place', 'acme', '--cell', 'two')).toContain('lives in one');
+  expect(await refusal('wrong_state', 'cells', 'place', 'acme', '--cell', 'two')).toContain('lives in one');
   expect(await refusal('not_found', 'cells', 'place', 'beta', '--cell', 'tow')).toContain('one, two');
   expect(await refusal('usage', 'cells', 'place', 'beta:orders')).toContain('before the colon: beta');
 });
@@ -65,7 +65,7 @@ test('a tenant that lives in the cell already needs no move', async () => {
 });
 
 test('a move to a cell whose server never ran names the cell', async () => {
-  const why = await refusal('move_refused', 'cells', 'move', 'acme', '--to', 'two');
+  const why = await refusal('wrong_state', 'cells', 'move', 'acme', '--to', 'two');
   expect(why).toMatch(
     /^The cell one has no store, so acme cannot move\..* assize serve --store 'cells:FILE\?cell=one'$/,
   );
@@ -176,7 +176,7 @@ test('a revocation says what it revokes, and refuses an unknown name', async () 
     out: '',
     err: expect.stringContaining('agent:scout is revoked already: leak.'),
   });
-  expect(await refusal('order_refused', 'cells', 'revoke', 'agent:scout', ...why)).toContain('is revoked already');
+  expect(await refusal('wrong_state', 'cells', 'revoke', 'agent:scout', ...why)).toContain('is revoked already');
   expect(await orders()).toBe(before);
   expect(await out('cells', 'revoke', 'agent:other', ...why, '--force')).toContain('Ordered.');
 });

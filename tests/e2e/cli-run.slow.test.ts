@@ -143,7 +143,7 @@ test.each<[string, readonly string[], string, RegExp]>([
   [
     'a server by plain HTTP',
     ['--model', 'openai:m@http://u:p@h.example', '--writ', 'ada.json'],
-    'bad_model_option',
+    'bad_argument',
     /user/,
   ],
 ])('%s is refused, and no store is made', async (_, args, code, says) => {

@@ -150,12 +150,12 @@ test.each<[string, string[], string, RegExp]>([
   ['a writ of an anchor', ['worker', 'refunds.ts', '--writ', 'foreign.json'], 'usage', /root key \w+, which is not in/],
   ['a model for its agents', ['worker', 'models.ts', '--writ', 'clerk.json'], 'usage', /needs a model\. Pass --model/],
   ['a whole concurrency', ['worker', 'refunds.ts', '--concurrency', '0'], 'usage', /from 1/],
-  ['a run that exists', ['runs', 'show', 'refund-99'], 'unknown_run', /refund-99/],
-  ['a run to cancel', ['runs', 'cancel', 'refund-99'], 'unknown_run', /refund-99/],
-  ['a run to retry', ['runs', 'retry', 'refund-99'], 'unknown_run', /refund-99/],
+  ['a run that exists', ['runs', 'show', 'refund-99'], 'not_found', /refund-99/],
+  ['a run to cancel', ['runs', 'cancel', 'refund-99'], 'not_found', /refund-99/],
+  ['a run to retry', ['runs', 'retry', 'refund-99'], 'not_found', /refund-99/],
   ['--durable with --detach', ['run', 'refunds.ts', '--detach'], 'usage', /Pass --durable/],
   ['--durable with --tenant', ['run', 'refunds.ts', '--tenant', 'x'], 'usage', /--tenant .*Pass --durable/],
-  ['the tenant of the run', [...RUN, '--trajectory', 'refund-17', '--tenant', 'x'], 'other_run', /tenant north/],
+  ['the tenant of the run', [...RUN, '--trajectory', 'refund-17', '--tenant', 'x'], 'wrong_state', /tenant north/],
   ['a short tenant', [...RUN, '--trajectory', 'refund-17', '--tenant', ''], 'bad_argument', /tenant/],
 ])('durable runs need %s', async (_, args, wanted, message) => {
   const { error } = await json(2, ...args);

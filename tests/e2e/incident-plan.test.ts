@@ -95,7 +95,10 @@ test('a writ that is revoked already has no step', async () => {
 
 test('a start from which nothing derives has no response', async () => {
   const { planFor } = await spent(good);
-  await expect(planFor({ principal: 'agent:bad' })).rejects.toMatchObject({ code: 'nothing_affected' });
+  await expect(planFor({ principal: 'agent:bad' })).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringContaining('No entry derives from the start'),
+  });
 });
 
 const RULES = `

@@ -151,7 +151,7 @@ test('@assize/cedar without its optional peer says how to install it', () => {
     await cedarPolicy({ policies: '', schema: '' }).catch((error) => {
       console.log(error instanceof CedarError, error.code, error.message.includes('npm install @cedar-policy/cedar-wasm'));
     });`;
-  expect(node(['--input-type=module', '-e', script]).trim()).toBe('true missing_peer true');
+  expect(node(['--input-type=module', '-e', script]).trim()).toBe('true missing_package true');
 });
 
 test('@assize/cedar with its peer decides', () => {

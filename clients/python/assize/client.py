@@ -210,7 +210,7 @@ class Proposals(_Part):
         return self._send("POST", f"{_at(trajectory)}/judge", body=body)
 
     def ruling(self, trajectory: str, key: str) -> Ruling:
-        """The ruling on the proposal with a key. Raises Problem `unknown_proposal` if there is none."""
+        """The ruling on the proposal with a key. Raises Problem `not_found` if there is none."""
         return cast(Ruling, self._send("GET", f"{_at(trajectory)}/proposals/{segment(key)}"))
 
 
@@ -299,7 +299,7 @@ class Log(_Part):
     """The log of all entries."""
 
     def checkpoint(self) -> Checkpoint:
-        """The last signed checkpoint. Raises Problem `no_such_value` if there is none."""
+        """The last signed checkpoint. Raises Problem `not_found` if there is none."""
         return cast(Checkpoint, self._send("GET", "/v1/checkpoints/latest"))
 
     def verify(self, trajectories: Sequence[str] | None = None) -> Verification:

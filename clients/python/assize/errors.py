@@ -31,7 +31,7 @@ class NoIdentity(AssizeError, LookupError):
 class NoAnswer(AssizeError):
     """The server does not answer, or its answer was lost. Start it with `assize serve`."""
 
-    code = "no_answer"
+    code = "unreachable"
     retryable = True
 
 

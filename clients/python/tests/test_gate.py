@@ -233,7 +233,7 @@ class OnceTest(FakeCase):
 
     def test_a_result_that_the_ledger_does_not_take_is_recorded_by_its_hash(self) -> None:
         self.server.fault(
-            "POST /v1/trajectories/calls/calls/r1.c1/report", answers(413, problem("body_too_large", "Large."))
+            "POST /v1/trajectories/calls/calls/r1.c1/report", answers(413, problem("too_large", "Large."))
         )
         self.assertIsInstance(self.pay(), Done)
         self.assertEqual(self.server.calls["r1.c1"]["outcome"], "done")

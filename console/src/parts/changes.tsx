@@ -60,7 +60,7 @@ async function stateAt(trajectory: string, pointer: string, at?: string): Promis
   try {
     return { value: (await dataOf(api.GET('/v1/trajectories/{trajectory}/state', { params }))).state };
   } catch (error) {
-    if (codeOf(error) === 'no_such_value') return { value: undefined };
+    if (codeOf(error) === 'not_found') return { value: undefined };
     throw error;
   }
 }

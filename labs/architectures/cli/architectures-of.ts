@@ -16,7 +16,7 @@ export interface ArchitectureOptions {
 /**
  * Microservices, a judge if one is named, the kernel, and those of a file.
  *
- * @throws CliError; ModelError `bad_model_option`
+ * @throws CliError; ModelError `bad_argument`
  */
 export async function architecturesOf(
   options: ArchitectureOptions,

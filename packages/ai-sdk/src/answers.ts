@@ -32,7 +32,7 @@ export interface LedgerAnswers {
  * Where the messages go on after a question, as the user has written meanwhile, the SDK makes the
  * call no more. It is made here then, once, and its result stands beside it.
  *
- * @throws AiSdkError; ArgumentError `bad_argument`; the errors of `Gate.judge`, of `Gate.run`
+ * @throws CallError; ArgumentError `bad_argument`; the errors of `Gate.judge`, of `Gate.run`
  * and of `CallPort.decide`
  */
 export async function assizeAnswers(

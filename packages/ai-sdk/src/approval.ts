@@ -1,7 +1,7 @@
+import { CallError } from '@assize/gate/internal/calls';
 import type { ToolApprovalStatus, ToolSet } from 'ai';
 import { arg, checkArgument, isRecord } from 'assize/internal/base';
 import { gateOf } from './assize-tools.ts';
-import { AiSdkError } from './errors.ts';
 import { questionOf } from './question.ts';
 
 /** A call that the SDK asks about, before it is made. */
@@ -17,7 +17,7 @@ export interface ApprovalAsked {
  * and `ToolLoopAgent`. A call that needs a person becomes the SDK's approval request, with the
  * rule's reason, and a refused one its denial. Other tools keep their own `needsApproval`.
  *
- * @throws CallError `call_pending` if the run was resumed, and the call still waits; AiSdkError;
+ * @throws CallError `call_pending` if the run was resumed, and the call still waits; CallError;
  * the errors of `Gate.judge` and of `CallPort.decide`
  */
 export async function assizeApproval(asked: ApprovalAsked): Promise<ToolApprovalStatus> {
@@ -43,7 +43,7 @@ function requireGated(tools: ToolSet | undefined): void {
   const all: readonly unknown[] = Object.values(tools ?? {});
   const isMadeHere = (tool: unknown): boolean => isRecord(tool) && typeof tool['execute'] === 'function';
   if (!all.some(isMadeHere) || all.some((tool) => gateOf(tool) !== undefined)) return;
-  throw new AiSdkError('no_gated_tool', 'No tool of the call is gated. Pass the tools that assizeTools returns.');
+  throw new CallError('bad_argument', 'No tool of the call is gated. Pass the tools that assizeTools returns.');
 }
 
 const ASKED = arg.members({

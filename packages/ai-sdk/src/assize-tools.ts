@@ -1,7 +1,6 @@
-import { GATE, type Gate } from '@assize/gate/internal/calls';
+import { CallError, GATE, type Gate } from '@assize/gate/internal/calls';
 import type { Tool, ToolExecutionOptions, ToolSet } from 'ai';
 import { arg, checkArgument } from 'assize/internal/base';
-import { AiSdkError } from './errors.ts';
 import { GatedTool } from './gated-tool.ts';
 import { AI_SDK_OPTIONS, type AiSdkOptions, type CallPlace } from './options.ts';
 import { streamed } from './streamed.ts';
@@ -13,7 +12,7 @@ const GATED = new WeakMap<object, GatedTool>();
  * approved by a person where they ask, made once for its run and id, and recorded. Names, schemas
  * and types stay as they are. Tools without `execute` are made elsewhere, and stay too.
  *
- * @throws AiSdkError `own_approval`; ArgumentError `bad_argument`
+ * @throws CallError `bad_argument`; ArgumentError `bad_argument`
  */
 export function assizeTools<T extends ToolSet>(gate: Gate, tools: T, options: AiSdkOptions): T {
   checkArgument(GATE, gate, 'gate');
@@ -32,7 +31,7 @@ function gatedTool(gate: Gate, name: string, tool: Tool, options: AiSdkOptions):
   checkArgument(arg.object, tool, `tools.${name}`);
   if (typeof tool.execute !== 'function') return tool;
   if (tool.needsApproval !== undefined && tool.needsApproval !== false)
-    throw new AiSdkError('own_approval', `${name} has needsApproval. Write a rule that asks, and remove it.`, {
+    throw new CallError('bad_argument', `${name} has needsApproval. Write a rule that asks, and remove it.`, {
       evidence: { tool: name },
     });
   const gated = new GatedTool(gate, name, tool, options);

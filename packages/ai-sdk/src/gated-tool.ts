@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type BegunCall,
   type CallEnd,
+  CallError,
   errorOf,
   type Gate,
   type GateCall,
@@ -16,7 +17,6 @@ import { interimText, makeOptions, notKept, personOf, runTool, type ToolRun } fr
 import { asSchema, type Tool, type ToolExecutionOptions, type ToolResultPart } from 'ai';
 import { isInstance, type Json } from 'assize/internal/base';
 import { answerIn, type GivenAnswer, isResumed } from './asked-in.ts';
-import { AiSdkError } from './errors.ts';
 import type { AiSdkOptions, CallPlace } from './options.ts';
 import { digestIn } from './question.ts';
 
@@ -57,7 +57,7 @@ export class GatedTool {
    * Judges a call before it is made, and counts an answer in the last message if the program names
    * its person.
    *
-   * @throws CallError `call_pending` if the run was resumed, and the call still waits; AiSdkError;
+   * @throws CallError `call_pending` if the run was resumed, and the call still waits; CallError;
    * the errors of `Gate.judge` and of `CallPort.decide`
    */
   async judge(input: unknown, place: CallPlace): Promise<JudgedEnd> {
@@ -96,7 +96,7 @@ export class GatedTool {
   /**
    * Makes a call through the gate, and gives its result.
    *
-   * @throws the error of the tool; CallError; AiSdkError; the errors of `Gate.run`
+   * @throws the error of the tool; CallError; CallError; the errors of `Gate.run`
    */
   async execute(input: unknown, options: ToolExecutionOptions<unknown>, take?: Take): Promise<unknown> {
     options.abortSignal?.throwIfAborted();
@@ -109,7 +109,7 @@ export class GatedTool {
   /**
    * Makes a call that the messages have gone on without. Its result is as the model is told it.
    *
-   * @throws AiSdkError; the errors of `Gate.run`
+   * @throws CallError; the errors of `Gate.run`
    */
   async output(input: unknown, place: CallPlace): Promise<ToolOutput> {
     const { toolCallId, messages, context } = place;
@@ -147,7 +147,7 @@ export class GatedTool {
     const args = toPlain(input);
     const isObject = typeof args === 'object' && args !== null && !Array.isArray(args) && isRecord(input);
     if (!isObject)
-      throw new AiSdkError('bad_call', `The input of ${this.name} is no object of data. Change its schema.`, {
+      throw new CallError('not_json', `The input of ${this.name} is no object of data. Change its schema.`, {
         evidence: { tool: this.name },
       });
     return { run: this.#runOf(place), id: place.toolCallId, tool: this.name, args: args as GateCall['args'] };
@@ -161,7 +161,7 @@ export class GatedTool {
     const { run } = this.#options;
     const found: unknown = typeof run === 'function' ? run(place) : run;
     if (typeof found === 'string' && found !== '' && place.toolCallId !== '') return found;
-    throw new AiSdkError('no_run', `The call of ${this.name} has no run or no id. Pass \`run\` in the options.`, {
+    throw new CallError('no_identity', `The call of ${this.name} has no run or no id. Pass \`run\` in the options.`, {
       evidence: { tool: this.name },
     });
   }

@@ -13,6 +13,5 @@ export type { ToolOptions } from '@assize/gate/internal/tool-calls';
 export { assizeAnswers, type LedgerAnswers } from './answers.ts';
 export { type ApprovalAsked, assizeApproval } from './approval.ts';
 export { assizeTools } from './assize-tools.ts';
-export { AiSdkError, type AiSdkErrorCode } from './errors.ts';
 export type { AiSdkOptions, CallPlace } from './options.ts';
 export { type RecordedModelOptions, recordedModel } from './recorded-model.ts';

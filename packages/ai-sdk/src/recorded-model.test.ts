@@ -199,7 +199,10 @@ test('another answer that was recorded meanwhile ends the stream', async () => {
   await parts(streaming([text('b'), finish]), log());
   end.resolve();
   const read = all(stream);
-  await expect(read).rejects.toMatchObject({ code: 'answered_before' });
+  await expect(read).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('Another process has recorded another answer of'),
+  });
 });
 
 test('a text that is streamed to the end is the recorded one', async () => {
@@ -221,5 +224,8 @@ test('a question with a function in it is refused', async () => {
     prompt: [],
     providerOptions: { a: { b: (() => 1) as never } },
   });
-  await expect(asked).rejects.toMatchObject({ code: 'not_data' });
+  await expect(asked).rejects.toMatchObject({
+    code: 'not_json',
+    message: expect.stringContaining(', or its answer, is no data that the log can'),
+  });
 });

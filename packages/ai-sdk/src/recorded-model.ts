@@ -1,8 +1,7 @@
-import { ofPlain, toPlain } from '@assize/gate/internal/calls';
+import { CallError, ofPlain, toPlain } from '@assize/gate/internal/calls';
 import type { LanguageModelMiddleware } from 'ai';
 import { arg, checkArgument, type Json } from 'assize/internal/base';
 import type { CallScope, Oracle } from 'assize/internal/oracle';
-import { AiSdkError } from './errors.ts';
 import { present } from './present.ts';
 import { type ModelStream, recordedStream } from './recorded-stream.ts';
 
@@ -29,7 +28,7 @@ type Answer = Awaited<ReturnType<Generate>>;
  * An answer is recorded before a tool call of it reaches the SDK. Its headers, and the bodies of
  * requests and responses, are not recorded. An answer that fails is not recorded.
  *
- * @throws ArgumentError `bad_argument`; in a question: AiSdkError `not_data`, `answered_before`;
+ * @throws ArgumentError `bad_argument`; in a question: CallError `not_json`, `conflict`;
  * OracleError, such as `oracle_miss` in a replay; the error of the model
  */
 export function recordedModel(oracle: Oracle, options: RecordedModelOptions): LanguageModelMiddleware {
@@ -119,7 +118,11 @@ function dataOf(value: unknown, of: Model): Json {
   const plain = toPlain(present(value));
   if (plain !== undefined) return plain;
   const model = nameOf(of);
-  throw new AiSdkError('not_data', `A question to ${model}, or its answer, is no data that the log can keep.`, {
-    evidence: { model },
-  });
+  throw new CallError(
+    'not_json',
+    `A question to ${model}, or its answer, is no data that the log can keep. Leave out functions and objects of a class.`,
+    {
+      evidence: { model },
+    },
+  );
 }

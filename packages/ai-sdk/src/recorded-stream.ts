@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ofPlain } from '@assize/gate/internal/calls';
+import { CallError, ofPlain } from '@assize/gate/internal/calls';
 import { isInstance, type Json } from 'assize/internal/base';
-import { AiSdkError } from './errors.ts';
 import { present } from './present.ts';
 
 /** A part of a streamed answer. */
@@ -114,7 +113,7 @@ async function gathered(
   throw new FailedAnswer('The answer has an error, or no end.');
 }
 
-function answeredBefore(model: string): AiSdkError {
+function answeredBefore(model: string): CallError {
   const text = `Another process has recorded another answer of ${model}. Run again: the recorded answer counts.`;
-  return new AiSdkError('answered_before', text, { evidence: { model }, retryable: true });
+  return new CallError('conflict', text, { evidence: { model }, retryable: true });
 }

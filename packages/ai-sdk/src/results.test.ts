@@ -156,7 +156,12 @@ test('a tool that asks by itself is refused: the rules ask', async () => {
   const { gate } = await runOf(generated);
   for (const needsApproval of [true, () => true]) {
     const tools = { pay: tool({ inputSchema: paidInput, needsApproval, execute: () => 'paid' }) };
-    expect(() => assizeTools(gate, tools, { run: 'r1' })).toThrow(expect.objectContaining({ code: 'own_approval' }));
+    expect(() => assizeTools(gate, tools, { run: 'r1' })).toThrow(
+      expect.objectContaining({
+        code: 'bad_argument',
+        message: expect.stringContaining('Write a rule that asks, and remove it'),
+      }),
+    );
   }
 });
 
@@ -164,9 +169,15 @@ test('a call without a run, or with an input that is no data, is not made', asyn
   const it = await runOf(generated, { run: () => undefined });
   const call = { toolCallId: 'c1', messages: [], context: {} as never };
   const made = (input: unknown, run: typeof it) => run.tools['pay']!.execute!(input as never, call);
-  await expect(made({ to: 'bob', cents: 5 }, it)).rejects.toMatchObject({ code: 'no_run' });
+  await expect(made({ to: 'bob', cents: 5 }, it)).rejects.toMatchObject({
+    code: 'no_identity',
+    message: expect.stringContaining('Pass `run`'),
+  });
   const other = await it.copy({ run: 'r1' });
   for (const input of ['bob', ['bob'], { to: () => 'bob' }, new Map()])
-    await expect(made(input, other)).rejects.toMatchObject({ code: 'bad_call' });
+    await expect(made(input, other)).rejects.toMatchObject({
+      code: 'not_json',
+      message: expect.stringContaining('is no object of data'),
+    });
   expect(it.made).toEqual([]);
 });

@@ -360,13 +360,17 @@ describe('policies and schemas refused before any query', () => {
     `entity Principal; entity Trajectory; action a appliesTo { principal: [Principal], resource: [Trajectory], context: { ${members} } };`;
 
   test.each<[string, { policies?: unknown; schema?: unknown }, RegExp]>([
-    ['no Cedar', { policies: 'permit(principal, acti' }, /^bad_policy: .*line 1, column 23: .*unexpected end of input/],
-    ['no policies at all', { policies: undefined }, /^bad_policy: .*must be a Unicode/],
-    ['half a character', { policies: '\ud800' }, /^bad_policy: .*must be a Unicode/],
+    [
+      'no Cedar',
+      { policies: 'permit(principal, acti' },
+      /^bad_input: The Cedar policies .*line 1, column 23: .*unexpected end of input/,
+    ],
+    ['no policies at all', { policies: undefined }, /^bad_input: The Cedar policies .*must be a Unicode/],
+    ['half a character', { policies: '\ud800' }, /^bad_input: The Cedar policies .*must be a Unicode/],
     [
       'an argument that is not declared',
       { policies: 'permit(principal, action, resource)\nwhen { context.args.amout > 1 };' },
-      /^bad_policy: .*line 2, column \d+: .*amout.*did you mean `amount`/,
+      /^bad_input: The Cedar policies .*line 2, column \d+: .*amout.*did you mean `amount`/,
     ],
     [
       'a place after what is not ASCII',
@@ -376,47 +380,63 @@ describe('policies and schemas refused before any query', () => {
     [
       'an optional one that is not asked for',
       { policies: 'permit(principal, action, resource) when { context.args.sure };' },
-      /^bad_policy: .*context.args has sure/,
+      /^bad_input: The Cedar policies .*context.args has sure/,
     ],
     [
       'a condition that never holds',
       { policies: 'forbid(principal, action, resource) when { context.args has amout };' },
-      /^bad_policy: .*impossible/,
+      /^bad_input: The Cedar policies .*impossible/,
     ],
-    ['another entity', { policies: 'forbid(principal in Group::"x", action, resource);' }, /^bad_policy: .*Group/],
-    ['another action', { policies: 'forbid(principal, action == Action::"spnd", resource);' }, /^bad_policy: .*spnd/],
-    ['a template', { policies: 'permit(principal == ?principal, action, resource);' }, /^bad_policy: .*template/],
+    [
+      'another entity',
+      { policies: 'forbid(principal in Group::"x", action, resource);' },
+      /^bad_input: The Cedar policies .*Group/,
+    ],
+    [
+      'another action',
+      { policies: 'forbid(principal, action == Action::"spnd", resource);' },
+      /^bad_input: The Cedar policies .*spnd/,
+    ],
+    [
+      'a template',
+      { policies: 'permit(principal == ?principal, action, resource);' },
+      /^bad_input: The Cedar policies .*template/,
+    ],
     [
       'the same id twice',
       { policies: '@id("a") permit(principal, action, resource); @id("a") forbid(principal, action, resource);' },
-      /^bad_policy: .*two policies have the id "a"/,
+      /^bad_input: The Cedar policies .*two policies have the id "a"/,
     ],
     [
       'the id of another’s place',
       { policies: '@id("policy1") permit(principal, action, resource); permit(principal, action, resource);' },
-      /^bad_policy: .*two policies have the id "policy1"/,
+      /^bad_input: The Cedar policies .*two policies have the id "policy1"/,
     ],
-    ['an empty id', { policies: '@id("") permit(principal, action, resource);' }, /^bad_policy: .*1 to 512 characters/],
+    [
+      'an empty id',
+      { policies: '@id("") permit(principal, action, resource);' },
+      /^bad_input: The Cedar policies .*1 to 512 characters/,
+    ],
     [
       'another approval',
       { policies: '@id("x") @approval("maybe") permit(principal, action, resource);' },
-      /^bad_policy: .*x has @approval\("maybe"\)/,
+      /^bad_input: The Cedar policies .*x has @approval\("maybe"\)/,
     ],
     [
       'approval of what is forbidden',
       { policies: '@approval("required") forbid(principal, action, resource);' },
-      /^bad_policy: .*put @approval on a permit/,
+      /^bad_input: The Cedar policies .*put @approval on a permit/,
     ],
-    ['no schema', { schema: undefined }, /^bad_schema: .*must be a Unicode string, or an object/],
-    ['a list', { schema: [] }, /^bad_schema: /],
-    ['no JSON', { schema: { a: () => 1 } }, /^bad_schema: /],
-    ['no schema in JSON', { schema: { a: 1 } }, /^bad_schema: .*expected struct/],
-    ['half a schema', { schema: 'entity A' }, /^bad_schema: .*line 1, column 9: .*unexpected end/],
-    ['a namespace', { schema: `namespace N { ${context('')} }` }, /^bad_schema: .*namespace N/],
+    ['no schema', { schema: undefined }, /^bad_input: The Cedar schema .*must be a Unicode string, or an object/],
+    ['a list', { schema: [] }, /^bad_input: The Cedar schema /],
+    ['no JSON', { schema: { a: () => 1 } }, /^bad_input: The Cedar schema /],
+    ['no schema in JSON', { schema: { a: 1 } }, /^bad_input: The Cedar schema .*expected struct/],
+    ['half a schema', { schema: 'entity A' }, /^bad_input: The Cedar schema .*line 1, column 9: .*unexpected end/],
+    ['a namespace', { schema: `namespace N { ${context('')} }` }, /^bad_input: The Cedar schema .*namespace N/],
     [
       'another entity type',
       { schema: `entity Group; ${context('')}` },
-      /^bad_schema: .*no request has the entity type Group/,
+      /^bad_input: The Cedar schema .*no request has the entity type Group/,
     ],
     [
       'groups of principals',

@@ -21,7 +21,7 @@ export interface CedarOptions {
  * Policies in Cedar as a `Policy`. `index.ts` describes the request and the decision. The digest is
  * the hash of the policies, the schema, Cedar's version and the projection's version.
  *
- * @throws CedarError `missing_peer`, `bad_schema`, `bad_policy`; ArgumentError `bad_argument`
+ * @throws CedarError `missing_package`, `bad_input`; ArgumentError `bad_argument`
  */
 export async function cedarPolicy(options: CedarOptions): Promise<Policy> {
   checkArgument(arg.object, options, 'options');
@@ -34,8 +34,8 @@ export async function cedarPolicy(options: CedarOptions): Promise<Policy> {
 
 /** The same on a loaded engine. */
 export function policyOf(engine: CedarEngine, slots: Slots, { id, policies, schema }: Required<CedarOptions>): Policy {
-  const declared = told('bad_schema', () => readSchema(engine, schema));
-  const rules = told('bad_policy', () => readPolicies(engine, policies, schema));
+  const declared = told('schema', () => readSchema(engine, schema));
+  const rules = told('policies', () => readPolicies(engine, policies, schema));
   const prepared = { policies: Object.fromEntries(rules.map((rule) => [rule.id, rule.text])), schema };
   const asked = { engine, slots, prepared, declared, rules };
   return Object.freeze({
@@ -127,25 +127,25 @@ function slotsOf(engine: CedarEngine): Slots {
 
 function textOf(policies: unknown): string {
   if (typeof policies === 'string' && policies.isWellFormed()) return policies;
-  throw refused('bad_policy', ['they must be a Unicode string']);
+  throw refused('policies', ['they must be a Unicode string']);
 }
 
 function schemaOf(schema: unknown): string | { readonly [namespace: string]: Json } {
   if (typeof schema === 'string') {
     if (schema.isWellFormed()) return schema;
   } else if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) {
-    return told('bad_schema', () => copyJson(schema, { foreign: true })) as { readonly [namespace: string]: Json };
+    return told('schema', () => copyJson(schema, { foreign: true })) as { readonly [namespace: string]: Json };
   }
-  throw refused('bad_schema', ['it must be a Unicode string, or an object in Cedar’s JSON format']);
+  throw refused('schema', ['it must be a Unicode string, or an object in Cedar’s JSON format']);
 }
 
 /** Reports an error of Cedar as the fault of an unreadable text. */
-function told<T>(code: 'bad_schema' | 'bad_policy', read: () => T): T {
+function told<T>(what: 'schema' | 'policies', read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (isInstance(error, CedarError)) throw error;
-    if (isAssizeError(error)) throw refused(code, [error.message]);
-    throw refused(code, [errorMessage(error) ?? `it threw a ${typeof error}`]);
+    if (isAssizeError(error)) throw refused(what, [error.message]);
+    throw refused(what, [errorMessage(error) ?? `it threw a ${typeof error}`]);
   }
 }

@@ -82,14 +82,14 @@ export interface CedarEngine {
     | Failure;
 }
 
-/** @throws CedarError `missing_peer` */
+/** @throws CedarError `missing_package` */
 export async function loadEngine(): Promise<CedarEngine> {
   try {
     return (await import('@cedar-policy/cedar-wasm/nodejs')) as unknown as CedarEngine;
   } catch (cause) {
     if (!isInstance(cause, Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new CedarError(
-      'missing_peer',
+      'missing_package',
       'The package @cedar-policy/cedar-wasm is not installed. Run npm install @cedar-policy/cedar-wasm.',
       { cause },
     );

@@ -17,5 +17,5 @@
  * Imports published names only.
  */
 export { type CedarOptions, cedarPolicy } from './cedar-policy.ts';
-export { CedarError, type CedarErrorCode } from './errors.ts';
+export { CedarError } from './errors.ts';
 export { TEXT_MAX } from './projection.ts';

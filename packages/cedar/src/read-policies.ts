@@ -20,11 +20,11 @@ const RULE_ID_MAX = 512;
  * Reads the policies in the order of the text. A policy with a Cedar warning is refused with the
  * reason: an impossible condition is mostly a misspelt name, and such a `forbid` forbids nothing.
  *
- * @throws CedarError `bad_policy`
+ * @throws CedarError `bad_input`
  */
 export function readPolicies(engine: CedarEngine, text: string, schema: string | object): CedarRule[] {
   const problems = complaints(engine, text, schema);
-  if (problems.length > 0) throw refused('bad_policy', problems);
+  if (problems.length > 0) throw refused('policies', problems);
   const rules = parts(engine, text).map((part, index) => ruleOf(engine, part, `policy${index}`, problems));
   const seen = new Set<string>();
   for (const { id } of rules) {
@@ -32,7 +32,7 @@ export function readPolicies(engine: CedarEngine, text: string, schema: string |
     if (id === '' || id.length > RULE_ID_MAX) problems.push(`an id must have 1 to ${RULE_ID_MAX} characters`);
     seen.add(id);
   }
-  if (problems.length > 0) throw refused('bad_policy', problems);
+  if (problems.length > 0) throw refused('policies', problems);
   return rules;
 }
 
@@ -50,7 +50,7 @@ function parts(engine: CedarEngine, text: string): string[] {
   const answer = engine.policySetTextToParts(text);
   if (answer.type === 'failure')
     throw refused(
-      'bad_policy',
+      'policies',
       answer.errors.map((error) => sayingOf(error, text)),
     );
   // Cedar sorts its policy names as text: policy10 before policy2.
@@ -64,7 +64,7 @@ function ruleOf(engine: CedarEngine, text: string, name: string, problems: strin
   const answer = engine.policyToJson(text);
   if (answer.type === 'failure')
     throw refused(
-      'bad_policy',
+      'policies',
       answer.errors.map((error) => sayingOf(error)),
     );
   const { effect, annotations = {} } = answer.json;

@@ -63,14 +63,14 @@ type Declared = { readonly [name: string]: any };
  * Reads the actions and the parts of a proposal that each can read. A declaration that no request
  * can fulfil is refused: it would be a rule that never applies, or an error at every question.
  *
- * @throws CedarError `bad_schema`
+ * @throws CedarError `bad_input`
  */
 export function readSchema(engine: CedarEngine, schema: string | object): ReadSchema {
   const answer = engine.schemaToJson(schema);
   if (answer.type === 'failure') {
     const text = typeof schema === 'string' ? schema : undefined;
     throw refused(
-      'bad_schema',
+      'schema',
       answer.errors.map((error) => sayingOf(error, text)),
     );
   }
@@ -88,7 +88,7 @@ export function readSchema(engine: CedarEngine, schema: string | object): ReadSc
     if (isEmpty(appliesTo.principalTypes) || isEmpty(appliesTo.resourceTypes)) continue;
     read.set(name, shownOf(name, appliesTo, new Types(commonTypes), problems));
   }
-  if (problems.length > 0) throw refused('bad_schema', problems);
+  if (problems.length > 0) throw refused('schema', problems);
   return { actions: read, inRoles: entityTypes.Principal?.memberOfTypes?.includes('Role') === true };
 }
 

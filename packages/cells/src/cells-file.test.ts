@@ -79,7 +79,7 @@ describe('a file with a fault', () => {
   test.each(faults)('%s is refused, and named', (_, text, named) => {
     const file = written(text);
     expect(() => readCellsFile(file)).toThrow(
-      expect.objectContaining({ code: 'bad_cells_file', message: expect.stringContaining(named), evidence: { file } }),
+      expect.objectContaining({ code: 'bad_config', message: expect.stringContaining(named), evidence: { file } }),
     );
   });
 
@@ -119,7 +119,7 @@ describe('a file with a fault', () => {
       ['', 'names no file'],
     ] as const)
       expect(() => readCellsFile(file), named).toThrow(
-        expect.objectContaining({ code: 'bad_cells_file', message: expect.stringContaining(named) }),
+        expect.objectContaining({ code: 'bad_config', message: expect.stringContaining(named) }),
       );
   });
 
@@ -148,7 +148,7 @@ describe('a file with a fault', () => {
         try {
           readCellsFile(file);
         } catch (error) {
-          expect(['bad_cells_file', 'store_unknown']).toContain((error as { code?: string }).code);
+          expect(['bad_config', 'store_unknown']).toContain((error as { code?: string }).code);
         }
       }),
     );
@@ -181,6 +181,10 @@ test('a cell is found by its whole name', () => {
   expect(cellNamed(file, 'constructor').name).toBe('constructor');
   for (const name of [undefined, '', 'on', 'One', '__proto__', 'toString'])
     expect(() => cellNamed(file, name), name).toThrow(
-      expect.objectContaining({ code: 'no_such_cell', evidence: { cells: ['one', 'constructor'] } }),
+      expect.objectContaining({
+        code: 'not_found',
+        message: expect.stringContaining('Write cells:FILE?cell=NAME with'),
+        evidence: { cells: ['one', 'constructor'] },
+      }),
     );
 });

@@ -71,7 +71,7 @@ export function partsOfCellsUrl(url: string): { readonly file: string; readonly 
 /**
  * Reads the file of cells. Paths of SQLite stores and of archives are relative to it.
  *
- * @throws CellsError `bad_cells_file`; StoreError `store_unknown`
+ * @throws CellsError `bad_config`; StoreError `store_unknown`
  */
 export function readCellsFile(file: string): CellsFile {
   const { root, silence = SILENCE_SECONDS, cells } = written(file);
@@ -90,13 +90,13 @@ export function readCellsFile(file: string): CellsFile {
   return { ...own, cells: places };
 }
 
-/** The cell of that name. @throws CellsError `no_such_cell` */
+/** The cell of that name. @throws CellsError `not_found` */
 export function cellNamed({ file, cells }: CellsFile, name: string | undefined): CellPlace {
   const found = cells.find((cell) => cell.name === name);
   if (found !== undefined) return found;
   const names = cells.map((cell) => cell.name);
   const what = name === undefined ? 'The store URL names no cell' : `${file} has no cell ${name}`;
-  throw new CellsError('no_such_cell', `${what}. Write cells:FILE?cell=NAME with one of: ${names.join(', ')}.`, {
+  throw new CellsError('not_found', `${what}. Write cells:FILE?cell=NAME with one of: ${names.join(', ')}.`, {
     evidence: { cells: names },
   });
 }
@@ -120,7 +120,7 @@ function written(file: string): z.infer<typeof form> {
 }
 
 function badFile(file: string, what: string, cause?: unknown): CellsError {
-  return new CellsError('bad_cells_file', `The file of cells ${file}: ${what}.`, {
+  return new CellsError('bad_config', `The file of cells ${file}: ${what}.`, {
     evidence: { file },
     ...(cause !== undefined && { cause }),
   });

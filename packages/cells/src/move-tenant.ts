@@ -59,8 +59,8 @@ const POLL_MS = 200;
  * A move that is interrupted at any step goes on when it is called again. `cancelMove` ends it.
  * Until the last step the old cell has everything, and it keeps its copy afterwards.
  *
- * @throws CellsError `order_refused`, `no_such_cell`, `move_refused`; the errors of the stores; an
- * AbortError whose cause is the reason of the signal
+ * @throws CellsError `wrong_state`, `not_found`; the errors of the stores; an AbortError whose
+ * cause is the reason of the signal
  */
 export async function moveTenant(options: MoveOptions): Promise<Move> {
   const { file, log, tenant, to, onStep = () => undefined } = options;
@@ -100,7 +100,7 @@ export async function moveTenant(options: MoveOptions): Promise<Move> {
  * Ends a move that has not reached its last step. The tenant stays in its cell, whose servers end
  * the halts.
  *
- * @throws CellsError `order_refused`
+ * @throws CellsError `wrong_state`
  */
 export async function cancelMove({
   log,
@@ -127,12 +127,12 @@ async function sourceOf(options: MoveOptions): Promise<{ readonly from: CellPlac
 /**
  * Requires a server that applies orders, before anything begins.
  *
- * @throws CellsError `move_refused`
+ * @throws CellsError `wrong_state`
  */
 async function requireServed({ name }: CellPlace, store: Store, { log, tenant, signal }: MoveOptions): Promise<void> {
   if (await log.servedCell(name, store).ask(SERVER_MS, signal)) return;
   throw new CellsError(
-    'move_refused',
+    'wrong_state',
     `No server of the cell ${name} answers, so ${tenant} cannot move. Nothing has begun. Start one: assize serve --store 'cells:FILE?cell=${name}'`,
     { evidence: { tenant, cell: name } },
   );
@@ -173,7 +173,7 @@ async function storeOf(
   } catch (cause) {
     if (!isAssizeError(cause, 'store_not_found')) throw cause;
     throw new CellsError(
-      'move_refused',
+      'wrong_state',
       `The cell ${name} has no store, so ${tenant} cannot move. Check its URL, or start a server, which creates the store: assize serve --store 'cells:FILE?cell=${name}'`,
       { cause, evidence: { tenant, cell: name } },
     );
@@ -198,7 +198,7 @@ async function settled(store: Store, { tenant, signal }: MoveOptions): Promise<v
     if (open.length === 0) return;
     if (tries * POLL_MS >= SETTLE_MS)
       throw new CellsError(
-        'move_refused',
+        'wrong_state',
         `Tool transactions of ${tenant} have no end yet, in: ${[...new Set(open)].slice(0, 5).join(', ')}. Settle them (assize effects) and move again, or end the move with assize cells move --cancel.`,
         { evidence: { tenant, trajectories: [...new Set(open)] } },
       );
@@ -224,7 +224,7 @@ async function* textsOf(lines: AsyncIterable<string>): AsyncGenerator<string> {
  * The heads of the tenant's trajectories, which are the same in both cells and verify in the new
  * one.
  *
- * @throws CellsError `move_refused`
+ * @throws CellsError `wrong_state`
  */
 async function sameHeads(source: Store, into: Store, tenant: string): Promise<ReadonlyMap<string, Hash>> {
   const heads = new Map<string, Hash>();
@@ -235,7 +235,7 @@ async function sameHeads(source: Store, into: Store, tenant: string): Promise<Re
     const { fault } = await verifyTrajectory(replayer, trajectory_id);
     if (fault !== undefined || there?.id !== head)
       throw new CellsError(
-        'move_refused',
+        'wrong_state',
         `The copy of ${trajectory_id} in the new cell ${fault === undefined ? 'lacks entries of the old one' : `does not verify: ${fault.detail}`}. The tenant has not moved; move it again.`,
         { evidence: { tenant, trajectory_id, ...(fault !== undefined && { seq: fault.seq, code: fault.code }) } },
       );

@@ -27,7 +27,7 @@ export interface Cell {
  * Opens the cell that a URL `cells:FILE?cell=NAME` names, and follows the root log. The store of
  * the cell closes both.
  *
- * @throws CellsError `bad_cells_file`, `no_such_cell`; the errors of `openStore`
+ * @throws CellsError `bad_config`, `not_found`; the errors of `openStore`
  */
 export async function openCell(url: string, options: OpenCellOptions): Promise<Cell> {
   const { file: path, cell } = partsOfCellsUrl(url);

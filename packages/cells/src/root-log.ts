@@ -76,7 +76,7 @@ export class RootLog {
    * The id of the last entry. A round trip.
    *
    * @throws StoreError `store_poisoned` for a file that is not at its path; `store_not_found` until
-   * it is back; CellsError `root_diverged` if a file came back without the entries that were read
+   * it is back; CellsError `cell_diverged` if a file came back without the entries that were read
    */
   async head(): Promise<string> {
     if (this.#state !== 'open') await this.#openAgain();
@@ -107,7 +107,7 @@ export class RootLog {
   /**
    * Gives an order to every cell, or places a tenant.
    *
-   * @throws CellsError `order_refused`
+   * @throws CellsError `wrong_state`
    */
   async order(
     action: Exclude<Orders, 'report'>,
@@ -117,19 +117,19 @@ export class RootLog {
     const ruling = await this.#propose(action, args, { role: 'operator', principal });
     if (ruling.ruling === 'committed') return;
     const why = ruling.ruling === 'rejected' ? ruling.detail : ruling.ruling;
-    throw new CellsError('order_refused', `The root log refused the order: ${why}.`, { evidence: { action, ...args } });
+    throw new CellsError('wrong_state', `The root log refused the order: ${why}.`, { evidence: { action, ...args } });
   }
 
   /**
    * The number of orders that the servers of a cell have applied.
    *
-   * @throws CellsError `order_refused` without the private key
+   * @throws CellsError `wrong_state` without the private key
    */
   appliedIn(cell: string, side: SideStore): AppliedOrders {
     return new AppliedOrders(side, cell, { privateKey: this.#privateKey() });
   }
 
-  /** @throws CellsError `order_refused` without the private key */
+  /** @throws CellsError `wrong_state` without the private key */
   servedCell(cell: string, side: SideStore): ServedCell {
     return new ServedCell(side, cell, { privateKey: this.#privateKey() });
   }
@@ -147,7 +147,7 @@ export class RootLog {
     if (this.#seen !== undefined && (await next.store.resolve(this.#seen)) === undefined) {
       await closed(next);
       throw new CellsError(
-        'root_diverged',
+        'cell_diverged',
         'The store of the root log came back without entries that this process has read. Put the right file in place.',
       );
     }
@@ -164,7 +164,7 @@ export class RootLog {
     return this.#opened.trajectory.propose({ action, role: { name: role, params }, args, writ } as never);
   }
 
-  /** @throws CellsError `order_refused` without the private key */
+  /** @throws CellsError `wrong_state` without the private key */
   #writFor(subject: string, action: Orders): Writ {
     const privateKey = this.#privateKey();
     const grant = {
@@ -181,7 +181,7 @@ export class RootLog {
   #privateKey(): string {
     const { privateKey } = this.#root;
     if (privateKey !== undefined) return privateKey;
-    throw new CellsError('order_refused', 'The root log takes orders of the root key only. Set ASSIZE_ROOT_KEY_FILE.');
+    throw new CellsError('wrong_state', 'The root log takes orders of the root key only. Set ASSIZE_ROOT_KEY_FILE.');
   }
 }
 

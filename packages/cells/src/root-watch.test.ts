@@ -29,7 +29,9 @@ function codeOf(call: () => unknown): string | undefined {
     call();
     return undefined;
   } catch (error) {
-    return (error as CellsError).code;
+    const { code, message } = error as CellsError;
+    if (code !== 'cell_behind') return code;
+    return message.includes('has not heard') ? 'silent' : 'orders';
   }
 }
 
@@ -65,7 +67,7 @@ function watched(side = new MemoryStore(), directory: Partial<DirectoryState> = 
       root.directory = { ...root.directory, ...change };
       root.head += '+';
     },
-    /** `open`, or the code of the refusal of an entry. */
+    /** `open`, or the reason of the refusal of an entry. */
     write: (trajectoryId = 'acme:orders', kind: EntryKind = 'commit', members: Members = commitMembers()) =>
       codeOf(() => watch.requireWritable([new ChainWriter(trajectoryId).row(kind, members)])) ?? 'open',
   };
@@ -74,10 +76,10 @@ function watched(side = new MemoryStore(), directory: Partial<DirectoryState> = 
 describe('silence', () => {
   test('before the first read nothing is written or known', () => {
     const { watch, write } = watched();
-    expect(write()).toBe('root_silent');
+    expect(write()).toBe('silent');
     expect(watch.silentSeconds).toBeUndefined();
     for (const ask of [() => watch.directory, () => watch.placeOf('acme'), () => watch.requireStanding('agent:a')])
-      expect(codeOf(ask)).toBe('root_silent');
+      expect(codeOf(ask)).toBe('silent');
   });
 
   test('the last millisecond of the time counts, and the next does not', async () => {
@@ -87,7 +89,7 @@ describe('silence', () => {
     expect(write()).toBe('open');
     expect(watch.silentSeconds).toBe(SILENCE_MS / 1_000);
     pass(1);
-    expect(write()).toBe('root_silent');
+    expect(write()).toBe('silent');
     await watch.read();
     expect(write()).toBe('open');
   });
@@ -98,14 +100,14 @@ describe('silence', () => {
     await watch.read();
     expect(write()).toBe('open');
     pass(1);
-    expect(write()).toBe('root_silent');
+    expect(write()).toBe('silent');
   });
 
   test('a batch without entries waits for the root log too', async () => {
     const { watch, pass } = watched();
     await watch.read();
     pass(SILENCE_MS + 1);
-    expect(codeOf(() => watch.requireWritable([]))).toBe('root_silent');
+    expect(codeOf(() => watch.requireWritable([]))).toBe('silent');
   });
 
   test('a failure that lasts is reported once, and again after a success', async () => {
@@ -115,7 +117,7 @@ describe('silence', () => {
     for (let n = 0; n < 3; n++) await watch.read();
     expect(failures).toHaveLength(1);
     pass(SILENCE_MS + 1);
-    expect(write()).toBe('root_silent');
+    expect(write()).toBe('silent');
     root.fails = false;
     await watch.read();
     root.fails = true;
@@ -144,14 +146,14 @@ describe('orders', () => {
     await watch.read();
     expect(write()).toBe('open');
     pass(SILENCE_MS + 1);
-    expect(write()).toBe('orders_waiting');
+    expect(write()).toBe('orders');
     expect(failures).toEqual([]);
   });
 
   test('a new process writes nothing before the orders are applied', async () => {
     const { watch, write } = watched(undefined, { orders: 2 });
     await watch.read();
-    expect(write()).toBe('orders_waiting');
+    expect(write()).toBe('orders');
   });
 
   test('a server writes when its listener has applied the orders', async () => {
@@ -186,14 +188,14 @@ describe('orders', () => {
     change({ orders: 1 });
     await watch.read();
     pass(SILENCE_MS + 1);
-    expect([given, write()]).toEqual([[0], 'orders_waiting']);
+    expect([given, write()]).toEqual([[0], 'orders']);
   });
 
   test('orders that a listener could not apply keep the cell from writing', async () => {
     const { watch, write, failures } = watched(undefined, { orders: 1 });
     watch.onOrders(() => Promise.reject(new Error('a policy refused')));
     await watch.read();
-    expect(write()).toBe('orders_waiting');
+    expect(write()).toBe('orders');
     expect(failures).toHaveLength(1);
   });
 
@@ -202,11 +204,11 @@ describe('orders', () => {
     const server = watched(side, { orders: 3 });
     const command = watched(side, { orders: 3 });
     await command.watch.read();
-    expect(command.write()).toBe('orders_waiting');
+    expect(command.write()).toBe('orders');
     await server.watch.read();
     await server.watch.recordApplied(2);
     await command.watch.read();
-    expect(command.write()).toBe('orders_waiting');
+    expect(command.write()).toBe('orders');
     await server.watch.recordApplied(3);
     await command.watch.read();
     expect(command.write()).toBe('open');
@@ -359,14 +361,14 @@ test('reads at one time are one read, and a later one follows', async () => {
 test('a cell is open unless every entry would be refused', async () => {
   const { watch, pass, change } = watched();
   const closed = () => codeOf(() => watch.requireOpen());
-  expect(closed()).toBe('root_silent');
+  expect(closed()).toBe('silent');
   await watch.read();
   expect(closed()).toBeUndefined();
   pass(SILENCE_MS + 1);
-  expect(closed()).toBe('root_silent');
+  expect(closed()).toBe('silent');
   change({ orders: 1, halted: { acme: 'audit' } });
   await watch.read();
-  expect(closed()).toBe('orders_waiting');
+  expect(closed()).toBe('orders');
   watch.onOrders(({ orders }) => watch.recordApplied(orders));
   await watch.read();
   // The halt of one tenant leaves the others open.

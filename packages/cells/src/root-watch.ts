@@ -59,7 +59,7 @@ export class RootWatch {
     this.#onFailure = options.onFailure;
   }
 
-  /** The directory as it was read last. @throws CellsError `root_silent` before the first read */
+  /** The directory as it was read last. @throws CellsError `cell_behind` before the first read */
   get directory(): DirectoryState {
     if (this.#directory === undefined) throw this.#silent();
     return this.#directory;
@@ -185,7 +185,7 @@ export class RootWatch {
     return undefined;
   }
 
-  /** @throws CellsError `principal_revoked`, `root_silent` */
+  /** @throws CellsError `principal_revoked`, `cell_behind` */
   requireStanding(principal: string): void {
     const { revoked } = this.directory;
     if (!Object.hasOwn(revoked, principal)) return;
@@ -194,7 +194,7 @@ export class RootWatch {
     });
   }
 
-  /** @throws CellsError `root_silent` if nothing was heard from the root log for that time */
+  /** @throws CellsError `cell_behind` if nothing was heard from the root log for that time */
   requireHeard(): void {
     if (!this.#isHeard) throw this.#silent();
   }
@@ -202,8 +202,7 @@ export class RootWatch {
   /**
    * Whether this process may write the entries.
    *
-   * @throws CellsError `root_silent`, `orders_waiting`, `cell_diverged`, `tenant_halted`, and those
-   * of `requireHere`
+   * @throws CellsError `cell_behind`, `cell_diverged`, `tenant_halted`, and those of `requireHere`
    */
   requireWritable(entries: readonly EntryRow[]): void {
     if (this.#diverged !== undefined) throw this.#diverged;
@@ -227,7 +226,7 @@ export class RootWatch {
   /**
    * Whether this process may write entries at all.
    *
-   * @throws CellsError `root_silent`, `orders_waiting`, `cell_diverged`, `cell_halted`
+   * @throws CellsError `cell_behind`, `cell_diverged`, `cell_halted`
    */
   requireOpen(): void {
     this.requireWritable([]);
@@ -307,7 +306,7 @@ export class RootWatch {
   #silent(): CellsError {
     const seconds = this.#options.file.silenceMs / 1_000;
     return new CellsError(
-      'root_silent',
+      'cell_behind',
       `This process has not heard from the root log for ${seconds} seconds, so the cell accepts no entry. Check the root store, and try again.`,
       { evidence: { seconds }, retryable: true },
     );
@@ -329,7 +328,7 @@ function passesOrder(row: EntryRow): boolean {
 
 function waiting(orders: number, applied: number): CellsError {
   return new CellsError(
-    'orders_waiting',
+    'cell_behind',
     `The root log has ${orders} orders, and this cell has applied ${applied}. A server of the cell applies them: start one, and try again.`,
     { evidence: { orders, applied }, retryable: true },
   );

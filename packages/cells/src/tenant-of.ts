@@ -9,11 +9,11 @@ export function tenantOf(trajectoryId: string): string {
   return colon < 0 ? trajectoryId : trajectoryId.slice(0, colon);
 }
 
-/** Refuses a branch or a delegation of another tenant. @throws CellsError `other_tenant` */
+/** Refuses a branch or a delegation of another tenant. @throws CellsError `bad_argument` */
 export function requireSameTenant(source: string, name: string): void {
   const tenant = tenantOf(source);
   if (tenantOf(name) === tenant) return;
-  throw new CellsError('other_tenant', `${name} is not of the tenant of ${source}. Name it ${tenant}:NAME.`, {
+  throw new CellsError('bad_argument', `${name} is not of the tenant of ${source}. Name it ${tenant}:NAME.`, {
     evidence: { tenant },
   });
 }

@@ -17,35 +17,10 @@ export type CliErrorCode =
   /** A named file is missing or can't be read. Check the path and its permissions. */
   | 'unreadable_file'
   /**
-   * A file does not have the form that the command expects. Correct the place that the message
-   * names.
-   */
-  | 'bad_input'
-  /**
-   * No entry, trajectory, domain or tool has that name. List the names with `assize log`, `assize
-   * domains` or `assize effects list`.
-   */
-  | 'not_found'
-  /** The prefix fits more than one entry. Give more digits. */
-  | 'ambiguous'
-  /** A command that only reads found no store at the URL. Check `--store` or `ASSIZE_STORE`. */
-  | 'store_not_found'
-  /**
-   * The effect may have happened, and would happen twice. Check the sink, and confirm with the
-   * option that the message names.
-   */
-  | 'needs_confirmation'
-  /**
    * Another process works on the effects of the store. Run the command there, or end that process
    * first.
    */
-  | 'effects_busy'
-  /**
-   * The published package does not have this command. Run the command in a clone of the repository.
-   */
-  | 'not_packaged'
-  /** The other runtimes are not installed. Run `npm ci --prefix peers` in the clone. */
-  | 'no_peers';
+  | 'effects_busy';
 
 /**
  * A command line or an input that the command can't carry out. The command writes nothing and exits

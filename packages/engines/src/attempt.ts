@@ -2,7 +2,6 @@ import {
   type BegunCall,
   type CallEnd,
   CallError,
-  type CallErrorCode,
   errorOf,
   type Gate,
   type GateCall,
@@ -14,7 +13,6 @@ import { notKept, runTool } from '@assize/gate/internal/tool-calls';
 import type { AssizeError, Json } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
 import type { DoubtfulCall } from './doubtful-call.ts';
-import { EngineError } from './errors.ts';
 import type { BegunOnce, CallArgs, MakeOnce, OnceOptions } from './once-call.ts';
 
 /** The end of an attempt, as JSON that an engine keeps in its journal. */
@@ -32,7 +30,7 @@ export type WaitingEnd = Extract<AttemptEnd, { readonly end: 'pending' | 'doubt'
 /** The end of a call without a result: an error that no repetition mends. */
 export interface LostEnd {
   readonly end: 'lost';
-  readonly code: CallErrorCode | 'result_not_json';
+  readonly code: CallError['code'];
   readonly message: string;
   readonly evidence: { readonly call: string; readonly settled?: 'done' | 'failed' };
 }
@@ -79,9 +77,7 @@ export async function attempt<Args extends CallArgs, T extends Json | undefined>
 
 /** The error of an end without a result. */
 export function lostError({ code, message, evidence }: LostEnd): AssizeError {
-  return code === 'result_not_json'
-    ? new EngineError(code, message, { evidence })
-    : new CallError(code, message, { evidence });
+  return new CallError(code, message, { evidence });
 }
 
 type DoubtEnd = Extract<CallEnd<unknown>, { readonly end: 'doubt' }>;
@@ -117,7 +113,7 @@ function madeEnd(call: string, result: Json): AttemptEnd {
   const { json, [UNKEPT]: unkept } = result as { readonly json?: Json; readonly [UNKEPT]?: true };
   if (unkept === undefined) return { end: 'done', ...(json !== undefined && { result: json }) };
   const message = `The call ${call} was made, and ${notKept()}. Return JSON.`;
-  return { end: 'lost', code: 'result_not_json', message, evidence: { call } };
+  return { end: 'lost', code: 'not_json', message, evidence: { call } };
 }
 
 function lostEnd(end: Exclude<CallEnd<unknown>, { readonly end: 'done' | 'pending' }>): LostEnd {

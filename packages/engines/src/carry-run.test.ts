@@ -104,7 +104,10 @@ test.each(ENGINES)('%s carries a run through lost steps, and waits by its own me
 
 test.each(ENGINES)('%s gets the errors of a run that does not exist', async (name, workOf) => {
   const { carrier } = await office();
-  const error = name === 'DBOS' ? { code: 'unknown_run' } : { errorCode: 404 };
+  const error =
+    name === 'DBOS'
+      ? { code: 'not_found', message: expect.stringContaining('The store has no durable run of') }
+      : { errorCode: 404 };
   await expect(workOf(carrier)(new Journal(), async () => undefined, 'e9')).rejects.toMatchObject(error);
 });
 

@@ -25,7 +25,7 @@ export type DbosRunOptions = CarryingOptions & Pick<DbosOptions, 'retries'>;
  * Register the workflow with a large `maxRecoveryAttempts`. DBOS counts each restart of a process,
  * and by default gives up a workflow that waits through 100 of them.
  *
- * The function that it returns throws RunError `unknown_run` or `unknown_agents`, and the errors of
+ * The function that it returns throws RunError `not_found`, and the errors of
  * the store after the retries of DBOS.
  *
  * @throws ArgumentError `bad_argument`

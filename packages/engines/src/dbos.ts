@@ -1,7 +1,7 @@
 import type { Gate } from '@assize/gate/internal/calls';
+import { CallError } from '@assize/gate/internal/calls';
 import { type ArgumentSchema, arg, checkArgument, type Json } from 'assize/internal/base';
 import { attempt } from './attempt.ts';
-import { EngineError } from './errors.ts';
 import { isRetryable, once } from './once.ts';
 import { type CallArgs, checkCall, checkGate, type MakeOnce, type OnceCall, type OnceOptions } from './once-call.ts';
 import { resultOf, type WaitingOptions, wakeTopic } from './waiting.ts';
@@ -47,7 +47,7 @@ export type DbosOnce = <const Args extends CallArgs, T extends Json | undefined>
  * `call_in_doubt` with `retryable`.
  *
  * The function that it returns throws CallError `call_refused`, `call_failed`, or `call_in_doubt`
- * with the settlement of a person. It throws EngineError, and the errors of the store or the server
+ * with the settlement of a person. It throws CallError, and the errors of the store or the server
  * after the retries of DBOS.
  *
  * @throws ArgumentError `bad_argument`
@@ -92,7 +92,7 @@ async function runOf(dbos: DbosSdk, { run, tool }: OnceCall): Promise<string> {
   if (run !== undefined) return run;
   const { workflowID } = dbos;
   if (workflowID === undefined)
-    throw new EngineError('no_run', `The call of ${tool} is in no workflow of DBOS. Make it there, or pass run.`, {
+    throw new CallError('no_identity', `The call of ${tool} is in no workflow of DBOS. Make it there, or pass run.`, {
       evidence: { tool },
     });
   let first = workflowID;

@@ -218,8 +218,8 @@ describe.each([
   ])('a result with %s is lost, and its repetition says so', async (_name, value) => {
     const { engine, shop, made } = await opened(make);
     const bad = async () => ({ value, at: made.push(1) }) as never;
-    expect(await endOf(engine.run('w1', {}, bad))).toBe('result_not_json');
-    expect(await endOf(make(await shop.gate()).run('w1', {}, bad))).toBe('result_not_json');
+    expect(await endOf(engine.run('w1', {}, bad))).toBe('not_json');
+    expect(await endOf(make(await shop.gate()).run('w1', {}, bad))).toBe('not_json');
     expect(made).toHaveLength(1);
   });
 

@@ -14,7 +14,6 @@ export type { CarryingOptions, RunAdvancer } from './carry-run.ts';
 export { type DbosOnce, type DbosOptions, type DbosSdk, type DbosStepConfig, dbosOnce } from './dbos.ts';
 export { type DbosRunOptions, dbosRuns } from './dbos-runs.ts';
 export type { DoubtfulCall } from './doubtful-call.ts';
-export { EngineError, type EngineErrorCode } from './errors.ts';
 export { once } from './once.ts';
 export type { BegunOnce, CallArgs, MakeOnce, OnceCall, OnceOptions } from './once-call.ts';
 export { type RestateContext, type RestateOnce, type RestateSdk, restateOnce } from './restate.ts';

@@ -94,7 +94,11 @@ test('an activity is its own key, and one outside of a workflow names its run', 
   expect(await inWorkflow({ tool, args }, ({ call }) => call)).toBe('r1.5');
   const alone = temporalOnce(gate, sdk());
   expect(await alone({ tool, args, run: 'order-7' }, ({ call }) => call)).toBe('order-7.5');
-  await expect(alone({ tool, args }, () => null)).rejects.toMatchObject({ type: 'no_run', nonRetryable: true });
+  await expect(alone({ tool, args }, () => null)).rejects.toMatchObject({
+    type: 'no_identity',
+    message: expect.stringContaining('is in no workflow'),
+    nonRetryable: true,
+  });
 });
 
 test('a fork of a fork in DBOS is the run of the first workflow', async () => {
@@ -110,5 +114,8 @@ test('a fork of a fork in DBOS is the run of the first workflow', async () => {
   const { run, ...call } = small;
   expect(await dbosOnce(gate, sdk('w3'))(call, (begun) => begun.call)).toBe('w1.pay');
   expect(await dbosOnce(gate, sdk(undefined))({ ...call, run }, (begun) => begun.call)).toBe('order-7.pay');
-  await expect(dbosOnce(gate, sdk(undefined))(call, () => null)).rejects.toMatchObject({ code: 'no_run' });
+  await expect(dbosOnce(gate, sdk(undefined))(call, () => null)).rejects.toMatchObject({
+    code: 'no_identity',
+    message: expect.stringContaining('workflow of DBOS'),
+  });
 });

@@ -9,8 +9,8 @@ import { type CallArgs, checkCall, checkGate, type MakeOnce, type OnceCall, type
  * be repeated after an error with `retryable`.
  *
  * @throws CallError `call_pending`, retryable; `call_in_doubt`, retryable until a person has
- * settled the call; `call_failed`, retryable if the call is idempotent; `call_refused`; EngineError
- * `result_not_json`; ArgumentError `bad_argument`; the errors of `Gate.run`
+ * settled the call; `call_failed`, retryable if the call is idempotent; `call_refused`; CallError
+ * `not_json`; ArgumentError `bad_argument`; the errors of `Gate.run`
  */
 export async function once<const Args extends CallArgs, T extends Json | undefined>(
   gate: Gate,

@@ -97,7 +97,7 @@ function ofRestate(restate: RestateSdk, error: unknown): unknown {
 const STATUS: Readonly<Record<string, number>> = {
   bad_argument: 400,
   call_refused: 403,
-  unknown_run: 404,
+  not_found: 404,
   call_in_doubt: 409,
 };
 

@@ -1,7 +1,7 @@
 import type { Gate } from '@assize/gate/internal/calls';
+import { CallError } from '@assize/gate/internal/calls';
 import { type ArgumentSchema, arg, checkArgument, isAssizeError, isInstance, type Json } from 'assize/internal/base';
 import { attempt, lostError, type WaitingEnd } from './attempt.ts';
-import { EngineError } from './errors.ts';
 import { type CallArgs, checkCall, checkGate, type MakeOnce, type OnceCall, type OnceOptions } from './once-call.ts';
 import { type AskingOptions, delayOf } from './waiting.ts';
 
@@ -58,7 +58,7 @@ export function temporalOnce(gate: Gate, temporal: TemporalSdk, options: AskingO
     try {
       const { key, tool, args, run, ...others } = { key: activityId, run: workflowExecution?.runId, ...call };
       if (run === undefined)
-        throw new EngineError('no_run', `The activity that calls ${tool} is in no workflow. Pass run.`, {
+        throw new CallError('no_identity', `The activity that calls ${tool} is in no workflow. Pass run.`, {
           evidence: { tool },
         });
       checkCall({ key, tool, args, run, ...others }, make, more);

@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errorOf, type Gate, type GateCall, type HeldCall, type PendingEnd } from '@assize/gate/internal/calls';
+import {
+  CallError,
+  errorOf,
+  type Gate,
+  type GateCall,
+  type HeldCall,
+  type PendingEnd,
+} from '@assize/gate/internal/calls';
 import {
   interimText,
   makeOptions,
@@ -13,7 +20,6 @@ import { ToolMessage } from '@langchain/core/messages';
 import { interrupt, isGraphBubbleUp, isGraphInterrupt } from '@langchain/langgraph';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { nodeOf } from './answers.ts';
-import { LangChainError } from './errors.ts';
 import { type GivenAnswer, GivenAnswers } from './given-answers.ts';
 import type { LangChainOptions } from './options.ts';
 import { agUiInterrupt, hitlInterrupt } from './pause.ts';
@@ -42,7 +48,7 @@ export type MakeCall = (args: Readonly<Record<string, Json>>) => Promise<ToolRes
 /**
  * Judges a call, pauses the graph while it waits for a person, and makes it once.
  *
- * @throws LangChainError; CallError `call_in_doubt`; the interrupt of the graph; the error of the
+ * @throws CallError; CallError `call_in_doubt`; the interrupt of the graph; the error of the
  * tool if the run is aborted; the errors of `Gate.run`
  */
 export async function gatedCall(
@@ -59,7 +65,7 @@ export async function gatedCall(
  * The result of a call that the messages have gone on without. It is made now if it may be, and
  * never pauses the graph.
  *
- * @throws LangChainError; the errors of `Gate.run`
+ * @throws CallError; the errors of `Gate.run`
  */
 export function pastCall(gate: Gate, call: GraphCall, make: MakeCall, options: LangChainOptions): Promise<PastResult> {
   call.signal?.throwIfAborted();
@@ -153,7 +159,7 @@ class GatedCall {
     const { tool } = this.#call;
     if (!isGraphInterrupt(error) || this.#options.idempotent?.includes(tool) === true) throw error;
     const text = `The tool ${tool} paused itself after it was begun. Let the rules ask, or name it in \`idempotent\`.`;
-    throw new LangChainError('tool_paused', text, { cause: error, evidence: { call } });
+    throw new CallError('tool_paused', text, { cause: error, evidence: { call } });
   }
 
   /** Records the decision of a named person, if the answer is one. */
@@ -193,7 +199,7 @@ class GatedCall {
       this.#answers.add(interrupt(form({ ...held, reason })));
     } catch (error) {
       if (isGraphInterrupt(error)) throw error;
-      throw new LangChainError(
+      throw new CallError(
         'cannot_pause',
         `The call waits for a person (${reason}), and the graph cannot pause. Compile it with a checkpointer.`,
         { cause: error, evidence: { call, approval } },
@@ -209,11 +215,11 @@ class GatedCall {
 
 function threadOf({ tool, id, configurable }: GraphCall, { thread }: LangChainOptions): string {
   if (typeof id !== 'string' || id === '')
-    throw new LangChainError('no_call_id', `The call of ${tool} has no id. Invoke the tool with a tool call.`, {
+    throw new CallError('no_identity', `The call of ${tool} has no id. Invoke the tool with a tool call.`, {
       evidence: { tool },
     });
   const found: unknown = thread === undefined ? placeOf(configurable)?.thread_id : thread(configurable);
   if (typeof found === 'string' && found !== '') return found;
   const text = `The run that calls ${tool} has no thread. Pass configurable.thread_id, or \`thread\` in the options.`;
-  throw new LangChainError('no_thread', text, { evidence: { tool } });
+  throw new CallError('no_identity', text, { evidence: { tool } });
 }

@@ -1,10 +1,9 @@
-import { GATE, type Gate } from '@assize/gate/internal/calls';
+import { CallError, GATE, type Gate } from '@assize/gate/internal/calls';
 import type { BaseMessage } from '@langchain/core/messages';
 import type { StructuredToolInterface } from '@langchain/core/tools';
 import { isGraphInterrupt } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 import { arg, checkArgument } from 'assize/internal/base';
-import { LangChainError } from './errors.ts';
 import { failureOf } from './failure.ts';
 import { type GraphCall, gatedCall, type MakeCall, pastCall } from './gated-call.ts';
 import { isAloneIn } from './is-alone.ts';
@@ -49,7 +48,7 @@ export function gatedToolNode(
  * The messages with a result beside each call of `gatedTools` that has none, as the user wrote on
  * while it waited. An approved call is made now, once. Use it in the node of the model.
  *
- * @throws ArgumentError `bad_argument`; LangChainError; the errors of `Gate.run`
+ * @throws ArgumentError `bad_argument`; CallError; the errors of `Gate.run`
  */
 export async function assizeAnswers(
   tools: readonly StructuredToolInterface[],
@@ -146,8 +145,8 @@ class GatedToolNode extends ToolNode {
   }
 }
 
-function noCallId(tool: string): LangChainError {
-  return new LangChainError('no_call_id', `${tool} was invoked without an id. Invoke it with a tool call.`, {
+function noCallId(tool: string): CallError {
+  return new CallError('no_identity', `${tool} was invoked without an id. Invoke it with a tool call.`, {
     evidence: { tool },
   });
 }

@@ -10,7 +10,6 @@
  */
 export type { ToolOptions } from '@assize/gate/internal/tool-calls';
 export { answerTo, type CallAnswer, type CallDecision, type Paused } from './answer.ts';
-export { LangChainError, type LangChainErrorCode } from './errors.ts';
 export { assizeAnswers, gatedToolNode, gatedTools, type ToolConfig } from './gated-tools.ts';
 export { assizeMiddleware } from './middleware.ts';
 export type { AnswerPlace, LangChainOptions } from './options.ts';

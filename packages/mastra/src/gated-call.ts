@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type BegunCall, errorOf, type Gate, type GateCall, type HeldCall } from '@assize/gate/internal/calls';
+import {
+  type BegunCall,
+  CallError,
+  errorOf,
+  type Gate,
+  type GateCall,
+  type HeldCall,
+} from '@assize/gate/internal/calls';
 import { makeOptions, notKept, personOf, runTool, type ToolRun } from '@assize/gate/internal/tool-calls';
 import { isAssizeError } from 'assize/internal/base';
 import { readAnswer } from './answer.ts';
-import { MastraToolError } from './errors.ts';
 import { argsOf, type CallArgs, inputOf, readInput } from './input.ts';
 import type { MastraOptions } from './options.ts';
 import { suspensionOf } from './pause.ts';
@@ -26,7 +32,7 @@ export interface ToolCall {
 /**
  * Judges a call, suspends it while it waits for a person, and makes it once.
  *
- * @throws MastraToolError; CallError `call_refused`, `call_failed`, `call_in_doubt`; the error of
+ * @throws CallError; CallError `call_refused`, `call_failed`, `call_in_doubt`; the error of
  * the tool; the errors of `Gate.run`
  */
 export async function gatedCall(gate: Gate, call: ToolCall, options: MastraOptions): Promise<unknown> {
@@ -123,9 +129,13 @@ class GatedCall {
     const { result } = end;
     if (!('unkept' in result)) return result.value;
     const { call } = end;
-    throw new MastraToolError('result_not_kept', `The call ${call} was made, and ${notKept(result.unkept)}.`, {
-      evidence: { call, at: result.unkept },
-    });
+    throw new CallError(
+      'not_json',
+      `The call ${call} was made, and ${notKept(result.unkept)}. Return plain data from the tool.`,
+      {
+        evidence: { call, at: result.unkept },
+      },
+    );
   }
 
   /** Records the decision of a named person. Returns whether there is one. */
@@ -158,8 +168,8 @@ class GatedCall {
     const paused = pausedBy(this.#of.context);
     const { call, approval, reason } = held;
     if (typeof paused.suspend !== 'function')
-      throw new MastraToolError(
-        'cannot_suspend',
+      throw new CallError(
+        'cannot_pause',
         `The call waits for a person (${reason}), and cannot be suspended here. Call it in an agent or a workflow.`,
         { evidence: { call, approval } },
       );

@@ -10,7 +10,6 @@
  */
 export type { ToolOptions } from '@assize/gate/internal/tool-calls';
 export { answerTo, type CallAnswer, type CallDecision } from './answer.ts';
-export { MastraToolError, type MastraToolErrorCode } from './errors.ts';
 export { gatedTools } from './gated-tools.ts';
 export type { CallIdentity, MastraOptions } from './options.ts';
 export type { AssizeSuspension, SuspendedCall } from './pause.ts';

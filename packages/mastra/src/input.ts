@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { CallError } from '@assize/gate/internal/calls';
 import { isRecord, type Json } from 'assize/internal/base';
-import { MastraToolError } from './errors.ts';
 import { asJson } from './json.ts';
 import type { CheckingSchema } from './tool.ts';
 
@@ -10,14 +10,14 @@ export type CallArgs = Readonly<Record<string, Json>>;
 /**
  * The input of a call as arguments. An input that is no object is the argument `value`.
  *
- * @throws MastraToolError `input_not_json`
+ * @throws CallError `not_json`
  */
 export function argsOf(tool: string, input: unknown): CallArgs {
   const found = asJson(input, { dates: true });
   if ('at' in found) {
     const { at } = found;
     const text = `The input of ${tool} is not JSON at ${at}, so it cannot be judged or shown. Pass plain data.`;
-    throw new MastraToolError('input_not_json', text, { evidence: { tool, at } });
+    throw new CallError('not_json', text, { evidence: { tool, at } });
   }
   const { json } = found;
   if (json === undefined) return {};

@@ -206,14 +206,21 @@ describe('a call', () => {
     const it = place(await openShop());
     it.tool.result = () => ({ member });
     expect(await it.call({ to: 'bob', cents: 5 })).toEqual({ member });
-    await expect(it.call({ to: 'bob', cents: 5 })).rejects.toMatchObject({ code: 'result_not_kept' });
+    await expect(it.call({ to: 'bob', cents: 5 })).rejects.toMatchObject({
+      code: 'not_json',
+      message: expect.stringContaining('was made, and'),
+    });
     expect(it.tool.made).toHaveLength(1);
   });
 
   test('with an input that is not JSON is not asked about', async () => {
     const it = place(await openShop());
     await expect(it.call({ to: 'bob', cents: 5n })).rejects.toMatchObject({
-      ...{ code: 'input_not_json', evidence: { tool: 'pay', at: '/cents' } },
+      ...{
+        code: 'not_json',
+        message: expect.stringContaining('cannot be judged'),
+        evidence: { tool: 'pay', at: '/cents' },
+      },
     });
     expect(it.pauses).toEqual([]);
   });
@@ -233,8 +240,16 @@ describe('a call', () => {
     const { pay } = gatedTools(gate, { pay: tool });
     const input = { to: 'bob', cents: 500 };
     for (const context of [{}, { agent: { toolCallId: 'c1' } }, { runId: 'r1', agent: {} }, { workflow: {} }])
-      await expect(pay.execute(input, context)).rejects.toMatchObject({ code: 'no_call_id' });
-    await expect(pay.execute(input, { workflow: { runId: 'r1' } })).rejects.toMatchObject({ code: 'cannot_suspend' });
+      await expect(pay.execute(input, context)).rejects.toMatchObject({
+        code: 'no_identity',
+        message: expect.stringMatching(
+          /Invoke the tool with a tool call|Invoke it with a tool call|Call it in an agent or a workflow, or pass/,
+        ),
+      });
+    await expect(pay.execute(input, { workflow: { runId: 'r1' } })).rejects.toMatchObject({
+      code: 'cannot_pause',
+      message: expect.stringContaining('workflow'),
+    });
     const identity = () => ({ run: 'by-hand', id: 'c9' });
     const given = gatedTools(gate, { pay: tool }, { identity }).pay;
     expect(await given.execute({ to: 'bob', cents: 5 }, {})).toEqual({ paid: 'bob' });

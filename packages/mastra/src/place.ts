@@ -1,7 +1,7 @@
 import type { Observed } from '@assize/gate/internal/calls';
+import { CallError } from '@assize/gate/internal/calls';
 import type { Json } from 'assize/internal/base';
 import { contentHash } from 'assize/internal/canon';
-import { MastraToolError } from './errors.ts';
 import type { CallIdentity, MastraOptions } from './options.ts';
 import type { ToolContext } from './tool.ts';
 
@@ -19,7 +19,7 @@ interface Named {
  * The identity of a call. A step of a workflow has no id of its calls, so there it is the tool with
  * its arguments. The same call in one run is made once.
  *
- * @throws MastraToolError `no_call_id`
+ * @throws CallError `no_identity`
  */
 export function identityOf(
   { tool, input, args }: Named,
@@ -30,7 +30,7 @@ export function identityOf(
   const { run, id } = found ?? {};
   if (isText(run) && isText(id)) return { run, id };
   const text = `The call of ${tool} has no run or no id. Call it in an agent or a workflow, or pass \`identity\`.`;
-  throw new MastraToolError('no_call_id', text, { evidence: { tool } });
+  throw new CallError('no_identity', text, { evidence: { tool } });
 }
 
 function givenBy(

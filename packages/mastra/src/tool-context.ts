@@ -1,4 +1,4 @@
-import { MastraToolError } from './errors.ts';
+import { CallError } from '@assize/gate/internal/calls';
 import { type AssizeSuspension, readSuspension } from './pause.ts';
 import type { Suspendable, ToolContext } from './tool.ts';
 
@@ -53,6 +53,6 @@ function change(of: Suspendable, { isAnswered, suspend }: ToolPauses): void {
 export function refusePause(tool: string, call: string): () => Promise<never> {
   return async () => {
     const text = `The tool ${tool} suspended itself after it was begun. Let the rules ask, or name it in \`idempotent\`.`;
-    throw new MastraToolError('tool_suspended', text, { evidence: { call } });
+    throw new CallError('tool_paused', text, { evidence: { call } });
   };
 }

@@ -1,6 +1,6 @@
+import { CallError } from '@assize/gate/internal/calls';
 import type { Agent, FunctionTool, RunContext, RunState, RunToolApprovalItem } from '@openai/agents';
 import { hasNamedArgs } from './call-args.ts';
-import { OpenAIAgentsError } from './errors.ts';
 import type { StateAnswer } from './options.ts';
 
 /** The member of a gated tool that holds its calls. */
@@ -93,7 +93,7 @@ function took(answers: RunAnswers, item: RunToolApprovalItem, answer: StateAnswe
   if (isForAll) {
     const tool = item.name ?? '';
     const text = `An answer for every later call of ${tool} is none of a call. Let a person record a standing approval.`;
-    throw new OpenAIAgentsError('always_refused', text, { evidence: { tool } });
+    throw new CallError('bad_argument', text, { evidence: { tool } });
   }
   // The SDK itself asks about arguments that are no object, and only its own record answers that.
   if (!answers.agents.has(item.agent) || !hasNamedArgs(item.arguments ?? '')) return false;

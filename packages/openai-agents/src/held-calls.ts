@@ -11,7 +11,7 @@ export const STATE: ArgumentSchema = arg.of('a RunState of @openai/agents', (val
  * asks, its digest, and its page in the console. The answers to the state count from now on, also
  * if it was restored with a context of your own.
  *
- * @throws ArgumentError `bad_argument`; OpenAIAgentsError `no_run`; the errors of `Gate.judge`
+ * @throws ArgumentError `bad_argument`; CallError `no_identity`; the errors of `Gate.judge`
  */
 export async function heldCalls(state: RunState<any, any>): Promise<readonly HeldCall[]> {
   checkArgument(STATE, state, 'state');

@@ -9,7 +9,6 @@
  * Never: an approval without a person that the program names, or that the ledger has recorded.
  */
 export type { ToolOptions } from '@assize/gate/internal/tool-calls';
-export { OpenAIAgentsError, type OpenAIAgentsErrorCode } from './errors.ts';
 export { gatedTools } from './gated-tools.ts';
 export { heldCalls } from './held-calls.ts';
 export type { OpenAIAgentsOptions, StateAnswer } from './options.ts';

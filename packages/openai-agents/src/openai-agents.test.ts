@@ -82,7 +82,9 @@ test('the run of a call is named by its context, its group, or the program', asy
   const restored = await RunState.fromString(agent, state.toString());
   expect(await heldCalls(restored)).toMatchObject([{ run: 'g7', id: 'c1' }]);
   expect((await runner.run(agent, restored)).interruptions).toHaveLength(1);
-  await expect(none.start([pay('c1', 'bob', 5)], {})).rejects.toMatchObject({ error: { code: 'no_run' } });
+  await expect(none.start([pay('c1', 'bob', 5)], {})).rejects.toMatchObject({
+    error: { code: 'no_identity', message: expect.stringContaining('runId') },
+  });
   expect(none.made).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 import {
   type CallEnd,
+  CallError,
   errorOf,
   type Gate,
   type GateCall,
@@ -19,7 +20,6 @@ import { toSmartString } from '@openai/agents/utils';
 import { isInstance, type Json } from 'assize/internal/base';
 import { answerTo } from './answers.ts';
 import { argsOf, inputOf, namedArgs } from './call-args.ts';
-import { OpenAIAgentsError } from './errors.ts';
 import type { OpenAIAgentsOptions, StateAnswer } from './options.ts';
 import { fromRecord, toRecord } from './results.ts';
 import { isFailureText, recordedFailureText, ToldFailure } from './told-failure.ts';
@@ -55,7 +55,7 @@ export class ToolCalls {
   /**
    * Whether a call waits for a person: by the rules, or by the tool's own policy.
    *
-   * @throws OpenAIAgentsError; the errors of `Gate.judge` and of `CallPort.decide`
+   * @throws CallError; the errors of `Gate.judge` and of `CallPort.decide`
    */
   async needsApproval(context: Context, input: unknown, id: string | undefined): Promise<boolean> {
     const call = this.#callOf(context, id, namedArgs(input));
@@ -74,7 +74,7 @@ export class ToolCalls {
   /**
    * Tells the model why a call is refused, as a guardrail does.
    *
-   * @throws OpenAIAgentsError; the errors of `Gate.judge`
+   * @throws CallError; the errors of `Gate.judge`
    */
   async guard({ context, toolCall }: ToolInputGuardrailData<any>): Promise<ToolGuardrailFunctionOutput> {
     const { callId } = toolCall;
@@ -89,7 +89,7 @@ export class ToolCalls {
   /**
    * Makes a call, once.
    *
-   * @throws OpenAIAgentsError; CallError; the error of the tool; the errors of `Gate.run`
+   * @throws CallError; CallError; the error of the tool; the errors of `Gate.run`
    */
   async invoke(context: Context, input: string, details: Details | undefined): Promise<unknown> {
     const { signal, toolCall } = details ?? {};
@@ -104,7 +104,7 @@ export class ToolCalls {
   /**
    * The result of a call that the items have gone on without, made now if it may be.
    *
-   * @throws OpenAIAgentsError; the errors of `Gate.run`
+   * @throws CallError; the errors of `Gate.run`
    */
   async past(context: Context, toolCall: FunctionCallItem): Promise<PastResult> {
     const { callId, arguments: input } = toolCall;
@@ -146,7 +146,7 @@ export class ToolCalls {
   /**
    * The call of a paused item, as its person is shown it. Undefined if it is decided.
    *
-   * @throws OpenAIAgentsError; the errors of `Gate.judge`
+   * @throws CallError; the errors of `Gate.judge`
    */
   async held(context: Context, id: string, input: string, group?: string): Promise<HeldCall | undefined> {
     const call = this.#callOf(context, id, argsOf(input), group);
@@ -193,13 +193,13 @@ export class ToolCalls {
     if (end.end !== 'pending') throw errorOf(end);
     const { call, approval, reason } = end;
     const text = `The state says that the call ${call} is approved, and no person has: ${reason}. Restore an earlier one.`;
-    throw new OpenAIAgentsError('not_approved', text, { evidence: { call, approval } });
+    throw new CallError('wrong_state', text, { evidence: { call, approval } });
   }
 
   #callOf(context: Context, id: string | undefined, args: GateCall['args'], group?: string): GateCall {
     const { name: tool } = this.#tool;
     if (id === undefined || id === '')
-      throw new OpenAIAgentsError('no_call', `A call of ${tool} has no id. Invoke the tool with a tool call.`, {
+      throw new CallError('no_identity', `A call of ${tool} has no id. Invoke the tool with a tool call.`, {
         evidence: { tool },
       });
     const own: unknown = (context.context as { readonly runId?: unknown } | null | undefined)?.runId;
@@ -207,7 +207,7 @@ export class ToolCalls {
     const run = runOf(context);
     if (typeof run === 'string' && run !== '') return { run, id, tool, args };
     const text = `The run that calls ${tool} has no id. Pass runId in the context, or \`run\` in the options.`;
-    throw new OpenAIAgentsError('no_run', text, { evidence: { tool } });
+    throw new CallError('no_identity', text, { evidence: { tool } });
   }
 
   #remember(context: Context, id: string, judged: JudgedEnd): void {

@@ -24,7 +24,10 @@ test('a state is taken back once, and the run goes on', async () => {
   await decide(it, held[0]!, 'approve');
   const taken = await vault.take(it.agent, token);
   expect((await it.resume(taken as never)).told).toEqual([['c1', 'paid bob']]);
-  await expect(vault.take(it.agent, token)).rejects.toMatchObject({ code: 'state_taken' });
+  await expect(vault.take(it.agent, token)).rejects.toMatchObject({
+    code: 'wrong_state',
+    message: expect.stringContaining('taken already'),
+  });
   expect(readdirSync(folder)).toEqual([`${token}.taken`]);
 });
 
@@ -35,7 +38,12 @@ test('of several takers, one gets the state', async () => {
   const others = [vault, runStateVault({ folder }), runStateVault({ folder }), runStateVault({ folder })];
   const ended = await Promise.allSettled(others.map((other) => other.take(it.agent, token)));
   expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  for (const end of ended) if (end.status === 'rejected') expect(end.reason).toMatchObject({ code: 'state_taken' });
+  for (const end of ended)
+    if (end.status === 'rejected')
+      expect(end.reason).toMatchObject({
+        code: 'wrong_state',
+        message: expect.stringContaining('The state was taken already, and a state is'),
+      });
 });
 
 test('a state that returns to the folder is not taken again', async () => {
@@ -45,7 +53,10 @@ test('a state that returns to the folder is not taken again', async () => {
   const kept = readFileSync(join(folder, token));
   await vault.take(it.agent, token);
   writeFileSync(join(folder, token), kept);
-  await expect(vault.take(it.agent, token)).rejects.toMatchObject({ code: 'state_taken' });
+  await expect(vault.take(it.agent, token)).rejects.toMatchObject({
+    code: 'wrong_state',
+    message: expect.stringContaining('The state was taken already, and a state is'),
+  });
 });
 
 test('a changed state is refused, and an unknown one', async () => {
@@ -55,9 +66,15 @@ test('a changed state is refused, and an unknown one', async () => {
   const token = await vault.put(state);
   const path = join(folder, token);
   writeFileSync(path, readFileSync(path, 'utf8').replace('500', '900'));
-  await expect(vault.take(it.agent, token)).rejects.toMatchObject({ code: 'state_changed' });
+  await expect(vault.take(it.agent, token)).rejects.toMatchObject({
+    code: 'damaged',
+    message: expect.stringContaining('is not as it was put, so it is not resumed'),
+  });
   for (const unknown of ['0'.repeat(64), '', '../secret', `${token}.taken`, state.toString()])
-    await expect(vault.take(it.agent, unknown)).rejects.toMatchObject({ code: 'unknown_state' });
+    await expect(vault.take(it.agent, unknown)).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('The vault has no state for this token'),
+    });
 });
 
 test('the same state that is put twice has two tokens', async () => {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CallError } from '@assize/gate/internal/calls';
 import { type Agent, RunContext, RunState } from '@openai/agents';
 import { type ArgumentSchema, arg, checkArgument, isInstance } from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
 import { takeAnswersTo } from './answers.ts';
-import { OpenAIAgentsError } from './errors.ts';
 import { STATE } from './held-calls.ts';
 
 export interface RunStateVaultOptions {
@@ -24,8 +24,8 @@ export interface RunStateVault {
   /**
    * Takes a state back. Of several takers, in any process, one gets it.
    *
-   * @throws OpenAIAgentsError `unknown_state`, `state_taken`, `state_changed`; ArgumentError
-   * `bad_argument`; the errors of `RunState.fromString` and of the file system
+   * @throws CallError `not_found`, `wrong_state`, `damaged`; ArgumentError `bad_argument`;
+   * the errors of `RunState.fromString` and of the file system
    */
   take<Context, A extends Agent<any, any>>(
     agent: A,
@@ -94,13 +94,13 @@ class FolderVault implements RunStateVault {
     if (kept === undefined) {
       const isTaken = TOKEN.test(token) && (await readIfThere(this.#path(`${token}.taken`))) !== undefined;
       if (isTaken) throw taken();
-      throw new OpenAIAgentsError(
-        'unknown_state',
-        'The vault has no state for this token. Pass one that `put` returned.',
-      );
+      throw new CallError('not_found', 'The vault has no state for this token. Pass one that `put` returned.');
     }
     if (hashText(kept) !== token)
-      throw new OpenAIAgentsError('state_changed', `The state ${token} is not as it was put, so it is not resumed.`);
+      throw new CallError(
+        'damaged',
+        `The state ${token} is not as it was put, so it is not resumed. Find the program that changed the folder.`,
+      );
     return kept.slice(kept.indexOf('\n') + 1);
   }
 
@@ -150,8 +150,11 @@ async function readIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-function taken(): OpenAIAgentsError {
-  return new OpenAIAgentsError('state_taken', 'The state was taken already, and a state is taken once.');
+function taken(): CallError {
+  return new CallError(
+    'wrong_state',
+    'The state was taken already, and a state is taken once. Put the state of the newer run.',
+  );
 }
 
 function codeOf(error: unknown): unknown {

@@ -94,7 +94,12 @@ test('an error of a proposal has its code, and no message', async () => {
 
 test('a second tracer is refused until the first is stopped', () => {
   const told = spans();
-  expect(() => traceAssize()).toThrow(expect.objectContaining({ code: 'already_traced' }));
+  expect(() => traceAssize()).toThrow(
+    expect.objectContaining({
+      code: 'misuse',
+      message: expect.stringContaining('This process has a tracer of Assize already'),
+    }),
+  );
   told.stop();
   traceAssize()();
 });

@@ -19,7 +19,7 @@ export interface OtelOptions {
  * Makes spans of all that Assize does in this process from now on. Returns a function that ends
  * this. Register the SDK with its context manager first.
  *
- * @throws TraceError `already_traced`; ArgumentError `bad_argument`
+ * @throws TraceError `misuse`; ArgumentError `bad_argument`
  */
 export function traceAssize(options: OtelOptions = {}): () => void {
   checkArgument(OPTIONS, options, 'options');

@@ -1,4 +1,4 @@
-import { StoreError, type StoreErrorCode } from 'assize/internal/stores/errors.ts';
+import { StoreError } from 'assize/internal/stores/errors.ts';
 import { describe, expect, test } from 'vitest';
 import { ConnectionLost, isSerializationFailure, sqlState, storeError } from './errors.ts';
 
@@ -10,7 +10,7 @@ function coded(code: string, message = 'what went wrong'): Error {
 
 // Errors of the server. open.test.ts and fault.test.ts also produce most of them with a real
 // server.
-const STATES: readonly (readonly [string, StoreErrorCode, boolean, RegExp])[] = [
+const STATES: readonly (readonly [string, StoreError['code'], boolean, RegExp])[] = [
   ['28P01', 'store_denied', false, /password/],
   ['28000', 'store_denied', false, /user/],
   ['42501', 'store_denied', false, /Grant/],
@@ -33,7 +33,7 @@ const STATES: readonly (readonly [string, StoreErrorCode, boolean, RegExp])[] = 
 ];
 
 // Errors of the driver and the system.
-const CODES: readonly (readonly [string, string, StoreErrorCode, boolean])[] = [
+const CODES: readonly (readonly [string, string, StoreError['code'], boolean])[] = [
   ['ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432', 'store_unreachable', true],
   ['ENOTFOUND', 'getaddrinfo ENOTFOUND host', 'store_unreachable', true],
   ['ECONNRESET', 'read ECONNRESET', 'store_unreachable', true],

@@ -1,4 +1,4 @@
-import { StoreError, type StoreErrorCode } from 'assize/internal/stores/errors.ts';
+import { StoreError } from 'assize/internal/stores/errors.ts';
 
 /** The connection is gone before the server answered. */
 export class ConnectionLost extends Error {
@@ -15,7 +15,7 @@ export class ConnectionLost extends Error {
 }
 
 interface Meaning {
-  readonly code: StoreErrorCode;
+  readonly code: StoreError['code'];
   readonly retryable?: true;
   /** After the name of the store. */
   readonly says: string;

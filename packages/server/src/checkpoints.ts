@@ -87,7 +87,7 @@ export class Checkpoints {
     return this.#witnesses.keys;
   }
 
-  /** @throws ServerError `foreign_checkpoint` */
+  /** @throws ServerError `wrong_state` */
   async latest(): Promise<CheckpointDocument | undefined> {
     return this.#newest(await this.#kept.read());
   }
@@ -133,7 +133,7 @@ export class Checkpoints {
     const verdict = openCheckpoint(signed, this.known, this.#witnesses.keys);
     if (!verdict.valid)
       throw new ServerError(
-        'foreign_checkpoint',
+        'wrong_state',
         `The last checkpoint is not one of ${this.origin}: ${verdict.detail} If the key of the log was changed, add its earlier public key to the .vkey file beside the store.`,
       );
     const { key } = verdict.signatures[0]!;

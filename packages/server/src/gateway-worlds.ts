@@ -52,7 +52,7 @@ export interface GatewayWorldsOptions {
 export class GatewayWorlds {
   readonly #options: GatewayWorldsOptions;
   readonly #replayer: Replayer;
-  /** Undefined: the server has no rules of its own. @throws GatewayError `bad_tool` */
+  /** Undefined: the server has no rules of its own. @throws GatewayError `bad_argument` */
   readonly #wanted: Configuration | undefined;
   readonly #digest: string;
   /** By name: whether a trajectory is of the domain. */
@@ -82,7 +82,7 @@ export class GatewayWorlds {
    * Makes the rules of this server those that count, and puts them in force in the worlds of the
    * configuration.
    *
-   * @throws ServerError `rules_refused`
+   * @throws ServerError `bad_rules`
    */
   async start(): Promise<void> {
     const { assize, clock, newest, worlds } = this.#options;
@@ -180,7 +180,7 @@ export class GatewayWorlds {
     else if (ruling === undefined || ruling.ruling === 'committed') this.#done.add(id);
     else
       throw new ServerError(
-        'rules_refused',
+        'bad_rules',
         `The rules ${wanted.rules.id} are not in force in ${id}: ${ruling.detail}. Correct the rules, and start again.`,
         { evidence: { trajectory_id: id } },
       );

@@ -45,7 +45,7 @@ export class IncidentCarrier {
       if (this.#failedAt === undefined) this.#seen = head.id;
     } catch (error) {
       this.#failedAt = clock.now();
-      if (isAssizeError(error, 'no_incident_trajectory')) this.#seen = head.id;
+      if (isAssizeError(error, 'wrong_state')) this.#seen = head.id;
       this.#onFailure(error);
     }
   }

@@ -34,24 +34,20 @@ export async function callerTrajectory({ caller, service }: Reaching, trajectory
 /**
  * The trajectory of a request about tool calls, with the entries of other processes read.
  *
- * @throws ServerError `no_such_value` for a trajectory of another domain
+ * @throws ServerError `not_found` for a trajectory of another domain
  */
 export async function gatewayTrajectory(request: Reaching, trajectoryId: string): Promise<Trajectory> {
   const trajectory = await callerTrajectory(request, trajectoryId);
   if (trajectory.domain.name !== 'gateway')
-    throw new ServerError('no_such_value', `The domain of ${trajectory.id} is not gateway, so it has no calls.`);
+    throw new ServerError('not_found', `The domain of ${trajectory.id} is not gateway, so it has no calls.`);
   await Trajectory.catchUp(trajectory);
   return trajectory;
 }
 
 function noTrajectory(trajectoryId: string): ServerError {
-  return new ServerError(
-    'no_such_value',
-    `There is no trajectory ${trajectoryId}. List them with GET /v1/trajectories.`,
-    {
-      evidence: { trajectory_id: trajectoryId },
-    },
-  );
+  return new ServerError('not_found', `There is no trajectory ${trajectoryId}. List them with GET /v1/trajectories.`, {
+    evidence: { trajectory_id: trajectoryId },
+  });
 }
 
 /** The last durable entry of a trajectory, from any process. */
@@ -64,7 +60,7 @@ export async function headOf({ service }: Pick<Reaching, 'service'>, trajectoryI
 /**
  * The entry that a caller names by its id, or by `TRAJECTORY@SEQ`.
  *
- * @throws ServerError `no_such_value`
+ * @throws ServerError `not_found`
  */
 export async function entryNamed({ service }: Pick<Reaching, 'service'>, text: string): Promise<EntryRow> {
   const [, trajectoryId, seq] = /^(.+)@(\d{1,15})$/.exec(text) ?? [];
@@ -75,7 +71,7 @@ export async function entryNamed({ service }: Pick<Reaching, 'service'>, text: s
         : undefined
       : (await service.store.entries(trajectoryId, { from: Number(seq), limit: 1 }))[0];
   if (row !== undefined) return row;
-  throw new ServerError('no_such_value', `There is no entry ${text}. Pass an id of 64 hex digits, or TRAJECTORY@SEQ.`);
+  throw new ServerError('not_found', `There is no entry ${text}. Pass an id of 64 hex digits, or TRAJECTORY@SEQ.`);
 }
 
 /**

@@ -26,7 +26,7 @@ export interface ServeOptions {
   readonly rules?: Rules | undefined;
   /** The migrations of upgrades, by the hash of the later version. */
   readonly migrations?: ReadonlyMap<string, Migration>;
-  /** Reads a rule table of a client. @throws AuthorityError `bad_policy` */
+  /** Reads a rule table of a client. @throws AuthorityError `bad_input` */
   readonly policyOf: (rules: Json) => Policy;
   /** The pages of the console. Absent: the server has the API and a plain start page. */
   readonly console?: ConsoleFiles | undefined;

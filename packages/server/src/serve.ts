@@ -83,8 +83,7 @@ const REQUEST_MS = 60_000;
 /**
  * Starts a server. Resolves when it accepts requests.
  *
- * @throws ServerError `public_without_tls`, `port_in_use`; the errors of the store and of the
- * configured worlds
+ * @throws ServerError `bad_config`; the errors of the store and of the configured worlds
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { config } = options;
@@ -199,7 +198,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     lost: lost.promise,
     signInLink: async (principal) => {
       if (!config.principals.has(principal))
-        throw new ServerError('no_such_value', `The configuration has no principal ${principal}.`);
+        throw new ServerError('not_found', `The configuration has no principal ${principal}.`);
       return signInLink(url, await sessions.createCode(principal, clock.now()));
     },
     stop: async () => {
@@ -309,13 +308,13 @@ const NOTICE_GAUGES = [
   ['delivered', 'Notices that this process delivered.'],
 ] as const;
 
-/** @throws ServerError `public_without_tls` */
+/** @throws ServerError `bad_config` */
 function requireSafeAddress({ server }: ResolvedConfig, deployment: Deployment | undefined): void {
   requireSafeUrl(server.peerUrl, 'server.peerUrl', server);
   for (const { name, url } of deployment?.peers ?? []) requireSafeUrl(url, `the cell ${name}`, server);
   if (isLoopback(server.host) || server.tls !== undefined || server.behindProxy) return;
   throw new ServerError(
-    'public_without_tls',
+    'bad_config',
     `The address ${server.host} is public, and tokens would be sent in plain text. Set server.tls, or server.behindProxy if a proxy ends TLS.`,
   );
 }
@@ -325,7 +324,7 @@ function requireSafeUrl(url: string | undefined, place: string, { behindProxy }:
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:' || isLoopback(hostname)) return;
   throw new ServerError(
-    'public_without_tls',
+    'bad_config',
     `Servers would send tokens to ${url} in plain text. Use an https address for ${place}, or set server.behindProxy if the network of the servers is private.`,
   );
 }

@@ -43,6 +43,6 @@ export interface Service {
   readonly failedNotices: FailedNotices;
   /** The deployment over several stores that the server is part of. */
   readonly deployment?: Deployment | undefined;
-  /** A policy of a client, for a backtest. @throws AuthorityError `bad_policy` */
+  /** A policy of a client, for a backtest. @throws AuthorityError `bad_input` */
   readonly policyOf: (rules: Json) => Policy;
 }

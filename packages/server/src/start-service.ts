@@ -50,7 +50,7 @@ export interface ServicePorts {
  * Makes the parts that operations use, and prepares the store: the configured worlds exist, used
  * grants that the configuration no longer has are revoked, and the rules of the file are in force.
  *
- * @throws ConfigError `bad_config`; ServerError `rules_refused`; the errors of the store
+ * @throws ConfigError `bad_config`; ServerError `bad_rules`; the errors of the store
  */
 export async function startService(
   options: ServeOptions,

@@ -8,7 +8,7 @@ import type { Service } from './service.ts';
  * Creates the worlds of the configuration that the store does not have. Another process may create
  * the same world at the same time.
  *
- * @throws ServerError `delegated_world`; the errors of the creation
+ * @throws ServerError `bad_config`; the errors of the creation
  */
 export async function createWorlds({
   assize,
@@ -41,7 +41,7 @@ async function requireOwn(store: Service['store'], trajectoryId: string): Promis
   const begun = first && readRow(first).payload;
   if (begun?.kind !== 'root' || begun.delegated_from === undefined) return;
   throw new ServerError(
-    'delegated_world',
+    'bad_config',
     `The world ${trajectoryId} has the name of a trajectory that an agent delegated. Give the world another name.`,
     { evidence: { trajectory_id: trajectoryId } },
   );

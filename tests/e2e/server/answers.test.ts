@@ -231,13 +231,16 @@ test('each operation answers in the form of its schema', async () => {
     path: chat,
     body: { spaces: ['back'] },
   });
-  expect([hidden.status, hidden.body.code]).toEqual([403, 'space_not_covered']);
+  expect(hidden).toMatchObject({ status: 403, body: { code: 'forbidden', detail: expect.stringContaining('space') } });
   const unread = await callOperation(server, 'chat.remember', {
     path: chat,
     key: 'c2',
     body: { space: 'front', messages },
   });
-  expect([unread.status, unread.body.code]).toEqual([400, 'no_model']);
+  expect(unread).toMatchObject({
+    status: 400,
+    body: { code: 'bad_argument', detail: expect.stringContaining('no model') },
+  });
   const wrong = { space: 'front', fact: answered.facts[0].id };
   expect(await ok('chat.repair', { path: chat, body: wrong })).toMatchObject({
     is_believed: true,
@@ -300,15 +303,24 @@ test('each operation answers in the form of its schema', async () => {
   const absent = await callOperation(server, 'runs.begin', { body: { ...terms, trajectory_id: 'nowhere' } });
   expect(absent.body.code).toBe('not_found');
   const other = await callOperation(server, 'runs.begin', { body: { ...terms, agents: 'others' } });
-  expect([other.status, other.body.code]).toEqual([409, 'other_run']);
+  expect(other).toMatchObject({
+    status: 409,
+    body: { code: 'wrong_state', detail: expect.stringContaining('has a run') },
+  });
   expect(await ok('runs.get', { path: spare })).toEqual(begun);
   expect(await ok('runs.list')).toEqual({ runs: [begun] });
   expect(await ok('runs.list', { query: { cursor: 'spare' } })).toEqual({ runs: [] });
   expect(await ok('runs.cancel', { path: spare })).toMatchObject({ status: 'cancelled' });
   const early = await callOperation(server, 'runs.retry', { path: spare });
-  expect([early.status, early.body.code]).toEqual([409, 'run_not_failed']);
+  expect(early).toMatchObject({
+    status: 409,
+    body: { code: 'wrong_state', detail: expect.stringContaining('only a failed') },
+  });
   const missing = await callOperation(server, 'runs.get', { path: { trajectory: 'main' } });
-  expect([missing.status, missing.body.code]).toEqual([404, 'unknown_run']);
+  expect(missing).toMatchObject({
+    status: 404,
+    body: { code: 'not_found', detail: expect.stringContaining('durable run') },
+  });
   const {
     runs: [over],
   } = await ok('runs.list', { query: { ended: 'true', limit: '1' } });
@@ -348,7 +360,7 @@ test('each operation answers in the form of its schema', async () => {
   expect(await ok('notices.failed')).toEqual({ notices: [] });
   expect(await ok('notices.retry', { body: { receiver } })).toEqual({ retried: 0 });
   for (const body of [{ receiver, id: notice.id }, { receiver: 'webhook:none' }])
-    expect((await callOperation(server, 'notices.retry', { body })).body.code).toBe('no_such_value');
+    expect((await callOperation(server, 'notices.retry', { body })).body.code).toBe('not_found');
 
   const grants = [{ actions: ['call', 'session'] }];
   const hooked = await start({
@@ -421,7 +433,7 @@ test('each operation answers in the form of its schema', async () => {
   const none = { token: ofGrace, path: { trajectory: 'calls', standing: 'none' } };
   expect(await callOperation(gated, 'standing.end', none)).toMatchObject({
     status: 404,
-    body: { code: 'no_such_value' },
+    body: { code: 'not_found' },
   });
   for (const id of ['standing.judge', 'standing.ask', 'standing.list', 'standing.end']) called.add(id);
 

@@ -242,7 +242,7 @@ test('a root file that comes back is heard again by the servers that run', async
   const { one, folder } = await pair();
   await succeed(one, 'proposals.create', paid('main', 1, 'a'));
   renameSync(`${folder}/root.db`, `${folder}/away.db`);
-  await becomes(one, 'main', 'root_silent');
+  await becomes(one, 'main', 'cell_behind');
   renameSync(`${folder}/away.db`, `${folder}/root.db`);
   await becomes(one, 'main', 'committed');
   expect((await one.ask('GET', '/readyz')).status).toBe(200);
@@ -255,7 +255,7 @@ test('a move to or from a cell without a server begins nothing', async () => {
   // The stores exist, and no server runs.
   for (const { store } of file.cells) await (await openStore(store)).close();
   const refused = (cell: string) => ({
-    code: 'move_refused',
+    code: 'wrong_state',
     message: expect.stringContaining(`No server of the cell ${cell} `),
   });
   await expect(move()).rejects.toMatchObject(refused('one'));
@@ -270,9 +270,9 @@ test('a cell that does not hear from the root log accepts no entry', async () =>
   await succeed(one, 'proposals.create', paid('main', 1, 'a'));
   await cell.log.store.close();
   // The token of the agent still counts, for a time.
-  await becomes(one, 'main', 'root_silent');
+  await becomes(one, 'main', 'cell_behind');
   expect(await one.ask('GET', '/readyz')).toMatchObject({
     status: 503,
-    body: { code: 'root_silent', retryable: true },
+    body: { code: 'cell_behind', detail: expect.stringContaining('This process has not heard from'), retryable: true },
   });
 });

@@ -19,7 +19,7 @@ test('the model of the server reads messages, once for each key', async () => {
   expect(model.prompts).toHaveLength(asked);
   const other = { ...SAID, messages: [{ role: 'user', content: 'It is 8.' }] };
   const conflict = await callOperation(server, 'chat.remember', { ...MAIN, key: 'k1', body: other });
-  expect([conflict.status, conflict.body.code]).toEqual([409, 'key_conflict']);
+  expect(conflict).toMatchObject({ status: 409, body: { code: 'idempotency_conflict' } });
   expect(model.prompts).toHaveLength(asked);
 });
 
@@ -48,7 +48,7 @@ test('an agent writes only the spaces of its grants, and pages go on', async () 
     key: 'k1',
     body: { ...SAID, space: 'back', facts },
   });
-  expect([hidden.status, hidden.body.code]).toEqual([403, 'space_not_covered']);
+  expect(hidden).toMatchObject({ status: 403, body: { code: 'forbidden', detail: expect.stringContaining('space') } });
   await succeed(server, 'chat.remember', { ...MAIN, key: 'k2', body: { ...SAID, facts } });
   const seen: string[] = [];
   for (let cursor: string | undefined; ; ) {
@@ -60,5 +60,8 @@ test('an agent writes only the spaces of its grants, and pages go on', async () 
   }
   expect(seen).toEqual(['1', '2', '3']);
   const wrong = await callOperation(server, 'chat.recall', { ...MAIN, body: { spaces: ['front'], cursor: 'e30' } });
-  expect([wrong.status, wrong.body.code]).toEqual([400, 'bad_cursor']);
+  expect(wrong).toMatchObject({
+    status: 400,
+    body: { code: 'bad_argument', detail: expect.stringContaining('cursor') },
+  });
 });

@@ -101,7 +101,7 @@ test('too many streams, another kind and a bad position have their problems', as
     const { headers, ...rest } = await server.ask('GET', path, { token: server.tokens[name] });
     expect(problemFaults({ ...rest, type: headers.get('content-type') ?? '' }, status, code), path).toEqual([]);
   };
-  await asked('/v1/events', 'auditor:eve', 429, 'too_many_streams');
+  await asked('/v1/events', 'auditor:eve', 429, 'too_many_open');
   await asked('/v1/events', 'agent:scout', 403, 'forbidden');
   for (const id of ['x', '-2', '1.5', '9'.repeat(20)])
     await asked(`/v1/events?last_event_id=${id}`, 'boss:ada', 400, 'invalid_request');

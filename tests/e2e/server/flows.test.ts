@@ -299,11 +299,20 @@ test('conflicts have their codes, and append nothing', async () => {
   await succeed(server, 'proposals.create', pay('a', 1, 'k'));
   const { id, digest } = await waiting(server, 'b', 'k2');
   const before = await server.contents();
-  const refused = async (id: string, calling: Parameters<typeof callOperation>[2], status: number, code: string) =>
-    expect(faults(await callOperation(server, id, calling), status, code), `${id} ${code}`).toEqual([]);
+  const refused = async (
+    id: string,
+    calling: Parameters<typeof callOperation>[2],
+    status: number,
+    code: string,
+    detail = '',
+  ) => {
+    const answer = await callOperation(server, id, calling);
+    expect(faults(answer, status, code), `${id} ${code}`).toEqual([]);
+    expect(answer.body.detail).toContain(detail);
+  };
   await refused('proposals.create', pay('a', 2, 'k'), 409, 'idempotency_conflict');
   await refused('trajectories.create', { body: { domain: 'till', trajectory_id: 'main' } }, 409, 'exists');
-  await refused('trajectories.create', { body: { domain: 'none' } }, 404, 'no_such_value');
+  await refused('trajectories.create', { body: { domain: 'none' } }, 404, 'not_found');
   await refused('trajectories.create', { body: { domain: 'till', initial: { desks: 1 } } }, 400, 'invalid_state');
   await refused(
     'approvals.approve',
@@ -311,19 +320,25 @@ test('conflicts have their codes, and append nothing', async () => {
     409,
     'digest_mismatch',
   );
-  await refused('approvals.get', { path: { approval: '0'.repeat(64) } }, 404, 'no_such_value');
+  await refused('approvals.get', { path: { approval: '0'.repeat(64) } }, 404, 'not_found');
   await refused('trajectories.state', { path: MAIN, query: { pointer: 'desks' } }, 400, 'bad_pointer');
-  await refused('trajectories.state', { path: MAIN, query: { pointer: '/desks/__proto__' } }, 404, 'no_such_value');
-  await refused('trajectories.state', { path: MAIN, query: { at: 'other@0' } }, 404, 'no_such_value');
+  await refused('trajectories.state', { path: MAIN, query: { pointer: '/desks/__proto__' } }, 404, 'not_found');
+  await refused('trajectories.state', { path: MAIN, query: { at: 'other@0' } }, 404, 'not_found');
   const slice = { role: 'clerk', params: '{"desk":1}' };
   await refused('trajectories.slice', { path: MAIN, query: slice }, 400, 'invalid_request');
   const front = { ...MAIN, space: 'front' };
   for (const cursor of ['x', 'x.', 'YQ.YQ.YQ'])
     await refused('memory.keys', { path: front, query: { cursor } }, 400, 'invalid_request');
-  await refused('trajectories.slice', { path: MAIN, query: { role: 'constructor' } }, 404, 'no_such_value');
-  await refused('log.export', { query: { size: '100000' } }, 404, 'no_such_value');
+  await refused('trajectories.slice', { path: MAIN, query: { role: 'constructor' } }, 404, 'not_found');
+  await refused('log.export', { query: { size: '100000' } }, 404, 'not_found');
   await refused('backtests.run', { body: { trajectories: ['main'] } }, 400, 'invalid_request');
-  await refused('backtests.run', { body: { trajectories: ['main'], rules: { no: 1 } } }, 400, 'bad_policy');
+  await refused(
+    'backtests.run',
+    { body: { trajectories: ['main'], rules: { no: 1 } } },
+    400,
+    'bad_input',
+    'The rule table',
+  );
   const wide = { subject: 'agent:scout/sub', actions: ['**'], seconds: 60 };
   await refused('writs.attenuate', { path: MAIN, body: wide }, 400, 'not_attenuated');
   const branch = { at: 'main@1', trajectory_id: 'ma in', note: 'x' };
@@ -395,5 +410,8 @@ test('an existing world of an unknown domain, and a used port, stop the start', 
     code: 'bad_config',
     message: expect.stringContaining('tilll is not: the nearest is till'),
   });
-  await expect(start({ server: { port: server.port } })).rejects.toMatchObject({ code: 'port_in_use' });
+  await expect(start({ server: { port: server.port } })).rejects.toMatchObject({
+    code: 'bad_config',
+    message: expect.stringContaining('Stop that program, or choose'),
+  });
 });

@@ -74,7 +74,10 @@ test('the same plan under another key is the incident that is open', async () =>
   await approve(server, approval);
   await closed(server);
   const done = await callOperation(server, 'incidents.propose', { key: 'i3', body: LEAKED });
-  expect(done).toMatchObject({ status: 409, body: { code: 'no_steps' } });
+  expect(done).toMatchObject({
+    status: 409,
+    body: { code: 'wrong_state', detail: expect.stringContaining('The response has no step that') },
+  });
 });
 
 test('a server that starts after the approval carries the response out', async () => {
@@ -93,6 +96,9 @@ test('an incident of which nothing derives is refused, and nothing is created', 
   const server = await serve();
   const before = await server.contents();
   const answer = await callOperation(server, 'incidents.propose', { key: 'i', body: LEAKED });
-  expect(answer).toMatchObject({ status: 404, body: { code: 'nothing_affected' } });
+  expect(answer).toMatchObject({
+    status: 404,
+    body: { code: 'not_found', detail: expect.stringContaining('No entry derives') },
+  });
   expect(await server.contents()).toEqual(before);
 });

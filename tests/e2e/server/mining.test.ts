@@ -50,10 +50,13 @@ test('rules are listed with exceptions, and chosen ones are backtested', async (
 
 test('wrong requests are refused', async () => {
   const server = await served();
-  const refused = async (body: object, code: string) =>
-    expect((await callOperation(server, 'mining.run', { as: 'boss:ada', body })).body.code).toBe(code);
-  await refused({ trajectories: ['nothing'] }, 'no_such_value');
-  await refused({ ...DESK, good: ['desk#nobody'] }, 'no_such_run');
+  const refused = async (body: object, code: string, detail = '') =>
+    expect((await callOperation(server, 'mining.run', { as: 'boss:ada', body })).body).toMatchObject({
+      code,
+      detail: expect.stringContaining(detail),
+    });
+  await refused({ trajectories: ['nothing'] }, 'not_found');
+  await refused({ ...DESK, good: ['desk#nobody'] }, 'not_found', 'No run has the id');
   await refused({ ...DESK, kinds: ['guess'] }, 'invalid_request');
   await refused({ ...DESK, chance: 2 }, 'invalid_request');
   await refused({ trajectories: [] }, 'invalid_request');

@@ -142,7 +142,7 @@ test('a server that stops is left out', async () => {
 test('an address for other servers needs TLS, or a private network', async () => {
   const peerUrl = 'http://10.0.0.5:4517';
   await expect(start({ server: { peerUrl } })).rejects.toMatchObject({
-    code: 'public_without_tls',
+    code: 'bad_config',
     message: expect.stringContaining('Servers would send tokens to http://10.0.0.5:4517 in plain text.'),
   });
   const server = await start({ server: { peerUrl, behindProxy: true } });

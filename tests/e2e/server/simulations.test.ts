@@ -275,7 +275,7 @@ describe('errors', () => {
     ] as const)
       expect(await refused(server, simulation, more, trajectory), simulation).toMatchObject({
         status: 404,
-        code: 'no_such_value',
+        code: 'not_found',
       });
   });
 
@@ -300,7 +300,7 @@ describe('errors', () => {
     const long = await refused(server, 'plain');
     expect(long).toMatchObject({
       status: 413,
-      code: 'trajectory_too_long',
+      code: 'too_large',
       detail: expect.stringContaining('--simulation plain'),
     });
   });

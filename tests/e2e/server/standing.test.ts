@@ -137,7 +137,7 @@ test('a standing approval is ended by a person, and lets nothing through then', 
     expect(await succeed(server, 'standing.end', { ...ending, token: tokens.root })).toEqual(ended);
     const other = { token: tokens.grace, path: { ...PATH, standing: 'none' } };
     const missing = await callOperation(server, 'standing.end', other);
-    expect([missing.status, missing.body.code]).toEqual([404, 'no_such_value']);
+    expect([missing.status, missing.body.code]).toEqual([404, 'not_found']);
     expect(await server.contents()).toEqual(before);
   }
   expect(await pay('c1', 10)).toMatchObject({ decision: 'pending' });

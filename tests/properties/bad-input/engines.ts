@@ -20,7 +20,7 @@ const temporal = () => ({
 
 /** No server answers here. */
 function unanswered(error: unknown): void {
-  if (!isAssizeError(error, 'no_answer')) throw error;
+  if (!isAssizeError(error, 'unreachable')) throw error;
 }
 
 export const ENGINES: Readonly<Record<string, Case | Exempt>> = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { cosign } from '../../../packages/assize/src/merkle/cosignature.ts';
-import { MerkleError, type MerkleErrorCode } from '../../../packages/assize/src/merkle/errors.ts';
+import { MerkleError } from '../../../packages/assize/src/merkle/errors.ts';
 import { Frontier, type TreeNode } from '../../../packages/assize/src/merkle/frontier.ts';
 import { leafHash } from '../../../packages/assize/src/merkle/hash.ts';
 import { formatNote } from '../../../packages/assize/src/merkle/note.ts';
@@ -54,7 +54,7 @@ export function hex(bytes: Uint8Array | undefined): string | undefined {
  * The code of the MerkleError that the call throws. Undefined if it throws nothing. Other errors
  * propagate.
  */
-export function codeOf(call: () => unknown): MerkleErrorCode | undefined {
+export function codeOf(call: () => unknown): MerkleError['code'] | undefined {
   try {
     call();
     return undefined;

@@ -214,10 +214,10 @@ function ofTexts(one: Operation): Refusal[] {
   // A body of an agent has at most the bytes of a proposal, if the operation names no other number.
   const isProposal = principalOf(one).startsWith('agent:') && one.bodyBytes === undefined;
   const many = isProposal
-    ? (['too many values', 413, 'body_too_large', values] as const)
+    ? (['too many values', 413, 'too_large', values] as const)
     : (['too many values', 400, 'too_many_nodes', values] as const);
   return [
-    ...[...TEXTS, many, ['too large', 413, 'body_too_large', large] as const].map(
+    ...[...TEXTS, many, ['too large', 413, 'too_large', large] as const].map(
       ([name, status, code, raw]): Refusal => ({
         name: `body: ${name}`,
         ...{ status, code },

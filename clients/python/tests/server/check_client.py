@@ -97,7 +97,7 @@ class ClientCheck(RealCase):
         self.assertGreaterEqual(verification["reports"][0]["entries"], len(entries))
         with self.assertRaises(Problem) as none:
             self.auditor.log.checkpoint()
-        self.assertEqual(none.exception.code, "no_such_value")
+        self.assertEqual(none.exception.code, "not_found")
         with self.assertRaises(Problem):
             self.auditor.entries.proof(head["id"])
 

@@ -56,7 +56,7 @@ async function latest(): Promise<Checkpoint | null> {
   try {
     return await dataOf(api.GET('/v1/checkpoints/latest'));
   } catch (error) {
-    if (codeOf(error) === 'no_such_value') return null;
+    if (codeOf(error) === 'not_found') return null;
     throw error;
   }
 }

@@ -146,7 +146,7 @@ export class AgentOracleSession {
     this.#checkOpen();
     if (this.#asked++ >= QUESTIONS_MAX)
       throw new AgentError(
-        'too_many_questions',
+        'too_large',
         `${agent} asked more than ${QUESTIONS_MAX} questions for one decision. Ask fewer questions.`,
       );
     return calls.next();
@@ -163,7 +163,7 @@ export class AgentOracleSession {
     if (!this.#isOver && this.#ended?.aborted !== true) return;
     const { agent } = this.#invocation;
     throw new AgentError(
-      'decision_ended',
+      'misuse',
       `${agent} cannot ask the oracle, because its decision or the run has ended. Await every question before the decision returns.`,
     );
   }

@@ -65,9 +65,8 @@ export interface AgentQuestion {
  */
 export interface AgentOracle {
   /**
-   * @throws OracleError the errors of `Oracle.ask`; AgentError `too_many_questions`,
-   * `decision_ended`; RuntimeError `bad_intent` for an invalid observation name; the errors of
-   * `call`
+   * @throws OracleError the errors of `Oracle.ask`; AgentError `too_large`, `misuse`; RuntimeError
+   * `bad_intent` for an invalid observation name; the errors of `call`
    */
   ask(asking: AgentQuestion): Promise<Json>;
   now(): Promise<Instant>;
@@ -120,7 +119,7 @@ export type Population = ReadonlyMap<string, Agent>;
 
 const NAME_MAX = 128;
 
-/** @throws AgentError `bad_agents` */
+/** @throws AgentError `bad_argument` */
 export function populationOf(agents: readonly Agent[], domain: Domain): Population {
   if (!Array.isArray(agents) || agents.length === 0) throw badAgents('the list needs at least one agent');
   const population = new Map<string, Agent>();
@@ -140,5 +139,5 @@ export function populationOf(agents: readonly Agent[], domain: Domain): Populati
 }
 
 function badAgents(what: string): AgentError {
-  return new AgentError('bad_agents', `The agents are not valid: ${what}.`);
+  return new AgentError('bad_argument', `The agents are not valid: ${what}.`);
 }

@@ -33,8 +33,8 @@ export interface Invoking extends Omit<Invocation, 'agent'> {
  * An unanswered question ends the decision, even if the agent handled the error, because no record
  * has the failure. A failure that an agent must react to is an answer, which `call` returns.
  *
- * @throws AgentError `bad_decision`; RuntimeError `bad_intent` for a name of a question; the errors
- * of a `call`; OracleError, `oracle_miss` in a replay; the errors of the agent
+ * @throws AgentError `function_failed`; RuntimeError `bad_intent` for a name of a question; the
+ * errors of a `call`; OracleError, `oracle_miss` in a replay; the errors of the agent
  */
 export async function decide({ agent, slice, ...place }: Invoking, outside: OracleSources): Promise<RecordedDecision> {
   const seen = contentHash(slice, WORLD_LIMITS);
@@ -74,7 +74,7 @@ function partsOf(decision: Checked): Pick<RecordedDecision, 'does' | 'intent' | 
 /** Equals the limit of an intent, because an invalid proposal must not become a turn. */
 const ACTION_MAX = 512;
 
-/** @throws AgentError `bad_decision`; CanonError for arguments that are not JSON */
+/** @throws AgentError `function_failed`; CanonError for arguments that are not JSON */
 function checked(agent: string, decision: Decision): Checked {
   if (decision === 'wait' || decision === 'done') return decision;
   const { action, args, waitUntil } = (decision ?? {}) as Partial<AgentIntent & AgentWait>;
@@ -83,7 +83,7 @@ function checked(agent: string, decision: Decision): Checked {
   if (typeof action === 'string' && action !== '' && action.length <= ACTION_MAX)
     return { action, args: copyJson(args, { foreign: true }) };
   throw new AgentError(
-    'bad_decision',
+    'function_failed',
     `The decision of ${agent} is not valid. Return an action with args, wait, waitUntil with an instant, or done.`,
   );
 }

@@ -28,7 +28,11 @@ test.each([
   const { agent, slices } = scribe('w', writFor('w', grant));
   const other = scribe('v', writFor('v'));
   const length = trajectory.length;
-  await expect(run({}, [other.agent, agent])).rejects.toMatchObject({ code: 'not_granted', evidence: { agent: 'w' } });
+  await expect(run({}, [other.agent, agent])).rejects.toMatchObject({
+    code: 'forbidden',
+    message: expect.stringContaining('does not cover the role'),
+    evidence: { agent: 'w' },
+  });
   expect([slices, other.slices, trajectory.length]).toEqual([[], [], length]);
 });
 

@@ -108,12 +108,12 @@ export class ReplayStore extends MemoryStore {
     return (await super.erasedBy(hash)) ?? this.#source.erasedBy(hash);
   }
 
-  /** @throws AgentError `no_claim_key` */
+  /** @throws AgentError `wrong_state` */
   override async claimKey(): Promise<Uint8Array> {
     const known = await this.#source.claimKey?.();
     if (known !== undefined) return known;
     throw new AgentError(
-      'no_claim_key',
+      'wrong_state',
       'The run asserts facts, but the store lacks the claim key of the recording. Replay the run from the store that recorded it, not from an import.',
     );
   }

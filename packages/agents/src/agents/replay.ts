@@ -78,7 +78,7 @@ export interface RunDifference {
  * ruling and entry. Stops at the same head or at the first difference. Makes no call, reads no
  * clock, draws no random number and writes nothing.
  *
- * @throws AgentError `bad_agents`, `bad_turn`, `signer_needed`; RuntimeError `not_found`,
+ * @throws AgentError `bad_argument`, `damaged`, `signer_needed`; RuntimeError `not_found`,
  * `domain_mismatch`, `invalid_ledger`; OracleError `oracle_corrupt`; ArgumentError `bad_argument`
  */
 export async function replayRun(

@@ -191,7 +191,9 @@ describe('a run', () => {
       turns: 0,
     });
     going.resolve();
-    await expect.poll(() => late).toMatchObject({ code: 'decision_ended' });
+    await expect
+      .poll(() => late)
+      .toMatchObject({ code: 'misuse', message: expect.stringContaining('cannot ask the oracle, because') });
     expect(model.calls).toBe(0);
     expect(await store.oracleGet(turnKey('desk', 0))).toBeUndefined();
   });
@@ -320,7 +322,10 @@ describe('arbitration', () => {
     expect(drawn[0]).toBe('4 after a');
     expect(order).toHaveLength(5);
     expect(await replay({}, agents)).toMatchObject({ same: true, turns: 9 });
-    await expect(run({ arbiter: () => 'nobody' }, agents)).rejects.toMatchObject({ code: 'bad_decision' });
+    await expect(run({ arbiter: () => 'nobody' }, agents)).rejects.toMatchObject({
+      code: 'function_failed',
+      message: expect.stringMatching(/Return an action with args,|The arbiter chose|The decision of the counselor/),
+    });
   });
 
   test('of agents that decide at once is the order in which they have decided', async () => {
@@ -437,13 +442,22 @@ describe('a run is refused for', () => {
     ['no role', [{ ...writer(done), role: undefined }]],
   ])('agents that are %s', async (_, agents) => {
     const { run, replay } = await desk();
-    await expect(run({}, agents as never)).rejects.toMatchObject({ code: 'bad_agents' });
-    await expect(replay({}, agents as never)).rejects.toMatchObject({ code: 'bad_agents' });
+    await expect(run({}, agents as never)).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringContaining('The agents are not valid'),
+    });
+    await expect(replay({}, agents as never)).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringContaining('The agents are not valid'),
+    });
   });
 
   test.each([[undefined], [null], ['later'], [{ args: 1 }]])('a decision %j', async (decision) => {
     const { run, store } = await desk();
-    await expect(run({}, [writer(() => decision as never)])).rejects.toMatchObject({ code: 'bad_decision' });
+    await expect(run({}, [writer(() => decision as never)])).rejects.toMatchObject({
+      code: 'function_failed',
+      message: expect.stringMatching(/Return an action with args,|The arbiter chose|The decision of the counselor/),
+    });
     expect(await store.oracleGet(turnKey('desk', 0))).toBeUndefined();
   });
 
@@ -467,13 +481,19 @@ describe('a run is refused for', () => {
       { oracle, maxTurns: -1 },
       { oracle, maxTurns: 0.5 },
     ])
-      await expect(runAgents(trajectory, agents, options as never)).rejects.toMatchObject({ code: 'bad_option' });
+      await expect(runAgents(trajectory, agents, options as never)).rejects.toMatchObject({
+        code: 'bad_argument',
+        message: expect.stringMatching(/oracle|maxTurns/),
+      });
   });
 
   test('a counsel that says nothing', async () => {
     const { run } = await desk({}, 4);
     for (const nothing of [undefined, { do: 'perhaps' }])
-      await expect(run({ counsel: () => nothing as never })).rejects.toMatchObject({ code: 'bad_decision' });
+      await expect(run({ counsel: () => nothing as never })).rejects.toMatchObject({
+        code: 'function_failed',
+        message: expect.stringMatching(/Return an action with args,|The arbiter chose|The decision of the counselor/),
+      });
   });
 
   test('an oracle that is asked when the decision is made', async () => {
@@ -486,9 +506,18 @@ describe('a run is refused for', () => {
       }),
     ]);
     const asking = { request: 'late', call: () => model.answer('late') };
-    await expect(kept?.ask(asking)).rejects.toMatchObject({ code: 'decision_ended' });
-    await expect(kept?.now()).rejects.toMatchObject({ code: 'decision_ended' });
-    await expect(kept?.random(1)).rejects.toMatchObject({ code: 'decision_ended' });
+    await expect(kept?.ask(asking)).rejects.toMatchObject({
+      code: 'misuse',
+      message: expect.stringContaining('cannot ask the oracle, because'),
+    });
+    await expect(kept?.now()).rejects.toMatchObject({
+      code: 'misuse',
+      message: expect.stringContaining('cannot ask the oracle, because'),
+    });
+    await expect(kept?.random(1)).rejects.toMatchObject({
+      code: 'misuse',
+      message: expect.stringContaining('cannot ask the oracle, because'),
+    });
     expect(model.calls).toBe(0);
   });
 
@@ -500,7 +529,11 @@ describe('a run is refused for', () => {
           key === turnKey('desk', 0) ? { key, answer, at: START } : store.oracleGet(key),
       });
       const oracle = createOracle({ store: changed, clock, mode: 'record' });
-      await expect(run({ oracle })).rejects.toMatchObject({ code: 'bad_turn', evidence: { turn: 0 } });
+      await expect(run({ oracle })).rejects.toMatchObject({
+        code: 'damaged',
+        message: expect.stringContaining('Check that the log belongs to'),
+        evidence: { turn: 0 },
+      });
     }
     expect(await replay()).toMatchObject({ same: true, turns: 0 });
   });

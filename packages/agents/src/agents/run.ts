@@ -332,7 +332,7 @@ class Run {
     const chosen = await arbiter(Object.freeze([...candidates]), at);
     await oracle.end();
     if (candidates.includes(chosen)) return chosen;
-    throw new AgentError('bad_decision', `The arbiter chose ${chosen}. Return one of ${candidates.join(', ')}.`);
+    throw new AgentError('function_failed', `The arbiter chose ${chosen}. Return one of ${candidates.join(', ')}.`);
   }
 
   #afterLast(names: readonly string[]): string {
@@ -411,7 +411,7 @@ class Run {
     const { do: does } = decision ?? {};
     if (decision === undefined || (does !== 'approve' && does !== 'reject' && does !== 'later'))
       throw new AgentError(
-        'bad_decision',
+        'function_failed',
         'The decision of the counselor is not valid. Return approve, reject or later.',
       );
     const counsel = { ...decision, pending: id, digest };
@@ -463,7 +463,7 @@ class Run {
     for (const { name, role } of this.#agents.values()) {
       if (this.#isGranted(name)) continue;
       throw new AgentError(
-        'not_granted',
+        'forbidden',
         `The writ of the agent ${name} does not cover the role ${role.name}, so the agent gets no slice. Issue a writ with the scope of the role.`,
         { evidence: { agent: name } },
       );
@@ -511,12 +511,12 @@ function changed(turn: number, agent: string, what: string): AgentError {
   );
 }
 
-/** @throws AgentError `bad_option` */
+/** @throws AgentError `bad_argument` */
 function checkOptions({ oracle, clock, random, maxTurns = TURNS_MAX }: RunOptions): void {
   checkArgument(arg.optional(arg.members({ now: arg.code })), clock, 'options.clock');
   checkArgument(arg.optional(arg.members({ bytes: arg.code })), random, 'options.random');
   if (oracle?.mode !== 'record')
-    throw new AgentError('bad_option', 'A run needs an oracle in mode `record`. Use replayRun for a replay.');
+    throw new AgentError('bad_argument', 'A run needs an oracle in mode `record`. Use replayRun for a replay.');
   if (!Number.isSafeInteger(maxTurns) || maxTurns < 0)
-    throw new AgentError('bad_option', 'maxTurns must be a whole number from 0.');
+    throw new AgentError('bad_argument', 'maxTurns must be a whole number from 0.');
 }

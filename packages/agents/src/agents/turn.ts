@@ -70,7 +70,7 @@ export type CounselDecision =
 /** The decision with the pending proposal and the digest that the counselor saw. */
 export type Counsel = CounselDecision & { readonly pending: Hash; readonly digest: Hash };
 
-/** A turn in the log, or undefined. @throws AgentError `bad_turn`; OracleError `oracle_corrupt` */
+/** A turn in the log, or undefined. @throws AgentError `damaged`; OracleError `oracle_corrupt` */
 export async function readTurn(oracle: Oracle, trajectory: string, turn: number): Promise<RecordedTurn | undefined> {
   const notRecorded = new Error('the turn is not recorded yet');
   const call = (): never => {
@@ -111,11 +111,11 @@ export interface RecordedTurn {
   readonly hash: Hash;
 }
 
-/** @throws AgentError `bad_turn` */
+/** @throws AgentError `damaged` */
 export function recordedTurn(number: number, { value, oracle_key: key, hash }: OracleAnswer): RecordedTurn {
   if (isTurn(value)) return { number, turn: value as unknown as Turn, key, value, hash };
   throw new AgentError(
-    'bad_turn',
+    'damaged',
     `The entry ${key} of the oracle log is not turn ${number}. Check that the log belongs to this trajectory.`,
     {
       evidence: { turn: number, key },

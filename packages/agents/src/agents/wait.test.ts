@@ -38,7 +38,10 @@ test.each<[string, unknown]>([
   ['nothing', undefined],
 ])('an agent cannot wait until %s', async (_, waitUntil) => {
   const { run } = await desk();
-  await expect(run({}, [agentOf(() => ({ waitUntil }) as never)])).rejects.toMatchObject({ code: 'bad_decision' });
+  await expect(run({}, [agentOf(() => ({ waitUntil }) as never)])).rejects.toMatchObject({
+    code: 'function_failed',
+    message: expect.stringMatching(/Return an action with args,|The arbiter chose|The decision of the counselor/),
+  });
 });
 
 /** An editor whose article needs the chief, and who then waits. */

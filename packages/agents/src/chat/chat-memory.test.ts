@@ -51,7 +51,8 @@ describe('remember', () => {
     const again = await memory.remember([{ role: 'user', content: 'a' }], { key: 'k1', facts: [LIVES] });
     expect(sums(again)).toEqual({ duplicates: 1 });
     await expect(memory.remember([{ role: 'user', content: 'b' }], { key: 'k1', facts: [] })).rejects.toMatchObject({
-      code: 'key_conflict',
+      code: 'idempotency_conflict',
+      message: expect.stringContaining('other messages'),
     });
     // Another space has keys of its own.
     await memory.remember([{ role: 'user', content: 'b' }], { key: 'k1', facts: [], user: 'otto' });
@@ -179,13 +180,17 @@ describe('remember', () => {
   test('without a model and without facts it is refused, and nothing is recorded', async () => {
     const { chat, world } = await chatWorld();
     const { head } = world.trajectory;
-    await expect(chat().remember([say('a')])).rejects.toMatchObject({ code: 'no_model' });
+    await expect(chat().remember([say('a')])).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringMatching(/The memory has no model to|Set `model`, or pass the facts/),
+    });
     await expect(chat().remember([])).rejects.toMatchObject({ code: 'bad_argument' });
     await expect(chat().remember([say('a')], { facts: [LIVES], metadata: { a: null as never } })).rejects.toMatchObject(
       { code: 'bad_metadata' },
     );
     await expect(chat().remember([say('a', 'soon')], { facts: [LIVES] })).rejects.toMatchObject({
-      code: 'bad_messages',
+      code: 'bad_argument',
+      message: expect.stringContaining('Message 1'),
     });
     expect(world.trajectory.head).toBe(head);
     expect(sums(await chat().remember([{ role: 'system', content: 'x' }]))).toEqual({});
@@ -196,7 +201,11 @@ describe('remember', () => {
     const memory = chat();
     expect(sums(await memory.remember([say('a')], { user: 'ida', facts: [LIVES] }))).toEqual({ added: 1 });
     const model = scripted({ aliases: [] });
-    const refused = { code: 'space_not_covered', evidence: { space: 'user:otto' } };
+    const refused = {
+      code: 'forbidden',
+      message: expect.stringContaining('user:otto'),
+      evidence: { space: 'user:otto' },
+    };
     const { head } = world.trajectory;
     for (const call of [
       () => memory.remember([say('a')], { user: 'otto', facts: [LIVES] }),
@@ -348,8 +357,14 @@ describe('aliases', () => {
       { alias: 'nyc', name: 'NYC' },
       { alias: 'home', name: 'dwells in', of: 'predicate' as const },
     ])
-      await expect(chat().declareAlias(wrong)).rejects.toMatchObject({ code: 'bad_alias' });
-    await expect(chat().proposeAliases()).rejects.toMatchObject({ code: 'no_model' });
+      await expect(chat().declareAlias(wrong)).rejects.toMatchObject({
+        code: 'bad_argument',
+        message: expect.stringMatching(/Pass another name of the same|The domain declares no predicate/),
+      });
+    await expect(chat().proposeAliases()).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringMatching(/The memory has no model to|Set `model`, or pass the facts/),
+    });
   });
 });
 
@@ -377,7 +392,8 @@ describe('recall', () => {
       code: 'bad_argument',
     });
     await expect(memory.recall('NYC', { filter: { trust: {} as never } })).rejects.toMatchObject({
-      code: 'bad_filter',
+      code: 'bad_argument',
+      message: expect.stringMatching(/Name one of approver, policy|The period of a filter is not/),
     });
   });
 
@@ -420,8 +436,14 @@ describe('recall', () => {
       ['NYC', 'e30'],
       ['NYC', '###'],
     ] as const)
-      await expect(memory.recall(question, { cursor })).rejects.toMatchObject({ code: 'bad_cursor' });
-    await expect(memory.recall(undefined, { cursor: next! })).rejects.toMatchObject({ code: 'bad_cursor' });
+      await expect(memory.recall(question, { cursor })).rejects.toMatchObject({
+        code: 'bad_argument',
+        message: expect.stringContaining('Repeat the recall without a'),
+      });
+    await expect(memory.recall(undefined, { cursor: next! })).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringContaining('Repeat the recall without a'),
+    });
   });
 });
 
@@ -451,7 +473,10 @@ describe('repair', () => {
     expect(objects((await memory.recall()).facts).sort()).toEqual(['a tea pot', 'tea']);
     expect(await memory.repair(lived.facts[0]!)).toMatchObject({ isBelieved: false, withdrawn: [] });
     expect((await checkMemory(store)).differences).toEqual([]);
-    await expect(memory.repair({ id: 'none', space: 'chat' })).rejects.toMatchObject({ code: 'no_such_fact' });
+    await expect(memory.repair({ id: 'none', space: 'chat' })).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('has no fact none'),
+    });
   });
 
   test('withdraws single statements of a message, with what they concluded', async () => {

@@ -143,10 +143,10 @@ export class ChatMemory {
    * one commit, apart from those that wait for a person; others are `skipped` with the reason. A
    * repeated call asks no model and changes nothing.
    *
-   * @throws ChatMemoryError `no_model`, `no_writ`, `space_not_covered`, `key_conflict`;
-   * ExtractionError `bad_messages`, `bad_extraction`; MemoryError `bad_text`, `bad_metadata`;
-   * CanonError `bad_instant`; the errors of the model, the oracle log and `Trajectory.propose`;
-   * ArgumentError `bad_argument`
+   * @throws ChatMemoryError `bad_argument`, `forbidden`, `idempotency_conflict`; ExtractionError
+   * `bad_argument`, `bad_extraction`; MemoryError `bad_text`, `bad_metadata`; CanonError
+   * `bad_instant`; the errors of the model, the oracle log and `Trajectory.propose`; ArgumentError
+   * `bad_argument`
    */
   async remember(messages: readonly ChatMessage[], options: RememberOptions = {}): Promise<Remembered> {
     checkRememberOptions(options);
@@ -172,9 +172,9 @@ export class ChatMemory {
    * by pages. Facts have the names of their classes. Facts that only aliases declared later show to
    * be one fact are one, and those that contradict each other say so.
    *
-   * @throws ChatMemoryError `space_not_covered`, `bad_cursor`, `bad_filter`, `bad_token_count`;
-   * MemoryError `empty_text`, `long_text`, `bad_text`, `bad_metadata`, `no_embedder`; CanonError
-   * `bad_instant`; the errors of the embedder; ArgumentError `bad_argument`
+   * @throws ChatMemoryError `forbidden`, `bad_argument`, `function_failed`; MemoryError
+   * `empty_text`, `long_text`, `bad_text`, `bad_metadata`, `no_embedder`; CanonError `bad_instant`;
+   * the errors of the embedder; ArgumentError `bad_argument`
    */
   async recall(question?: string, options: RecallOptions = {}): Promise<ChatRecall> {
     checkRecallOptions(question, options);
@@ -194,7 +194,7 @@ export class ChatMemory {
   /**
    * The names of a space that mean one thing.
    *
-   * @throws ChatMemoryError `space_not_covered`; MemoryError `bad_text`
+   * @throws ChatMemoryError `forbidden`; MemoryError `bad_text`
    */
   async aliases(of: { readonly space?: string; readonly user?: string } = {}): Promise<{
     readonly names: ReturnType<Aliases['classes']>;
@@ -209,7 +209,7 @@ export class ChatMemory {
    * Declares that a name means the same as another, for all times. The statement is a fact of the
    * space: a recall as of an earlier time does not use it, and `removeAlias` ends it.
    *
-   * @throws ChatMemoryError `bad_alias`; the errors of `Memory.correct`
+   * @throws ChatMemoryError `bad_argument`; the errors of `Memory.correct`
    */
   async declareAlias(input: AliasInput): Promise<Ruling> {
     const { subject, predicate, object, memory } = this.#alias(input);
@@ -228,14 +228,14 @@ export class ChatMemory {
    * Asks the model which names of a space mean one thing. Each pair becomes a pending proposal, and
    * counts when a person has approved it with the answer that the names are the same.
    *
-   * @throws ChatMemoryError `no_model`, `no_writ`, `space_not_covered`; ExtractionError
-   * `bad_extraction`; the errors of the model and of `Memory.assertMany`
+   * @throws ChatMemoryError `bad_argument`, `forbidden`; ExtractionError `bad_extraction`; the
+   * errors of the model and of `Memory.assertMany`
    */
   async proposeAliases(of: { readonly space?: string; readonly user?: string } = {}): Promise<AliasProposals> {
     checkArgument(PLACE_INPUT, of, 'of');
     const { model, theta } = this.#options;
     if (model === undefined)
-      throw new ChatMemoryError('no_model', 'The memory has no model to compare names. Set `model`.');
+      throw new ChatMemoryError('bad_argument', 'The memory has no model to compare names. Set `model`.');
     const space = this.#spaceOf(of);
     const memory = this.#readMemory(space);
     const questions = await proposeAliases({
@@ -252,7 +252,7 @@ export class ChatMemory {
    * hold again, and are listed as `restored`. Actions of the domain that used the fact are listed
    * for a person.
    *
-   * @throws ChatMemoryError `no_such_fact`, `ambiguous`, `space_not_covered`; the errors of
+   * @throws ChatMemoryError `not_found`, `ambiguous`, `forbidden`; the errors of
    * `MemoryView.dependents` and `Trajectory.propose`; ArgumentError `bad_argument`
    */
   async repair(fact: FactToRepair, options: RepairOptions = {}): Promise<Repair> {
@@ -278,7 +278,7 @@ export class ChatMemory {
     throw new MemoryError('bad_text', 'The space is not a name that can be stored. Use 1 to 512 characters in NFC.');
   }
 
-  /** @throws ChatMemoryError `no_writ` */
+  /** @throws ChatMemoryError `forbidden` */
   #memory(space: string): Memory {
     const { trajectory, writ } = this.#writing();
     const { principal } = this.#options;
@@ -286,7 +286,8 @@ export class ChatMemory {
   }
 
   /**
-   * A space to write and to read. @throws ChatMemoryError `no_writ`, `space_not_covered`
+   * A space to write and to read.
+   * @throws ChatMemoryError `forbidden`
    */
   #readMemory(space: string): Memory {
     const memory = this.#memory(space);
@@ -294,27 +295,27 @@ export class ChatMemory {
     return memory;
   }
 
-  /** @throws ChatMemoryError `space_not_covered` */
+  /** @throws ChatMemoryError `forbidden` */
   #view(space: string): MemoryView {
     this.#requireRead(this.#spaceOf({ space }));
     return this.#world.assize.memory(space, this.#options.readAs ?? this.#world.trajectory?.id);
   }
 
-  /** @throws ChatMemoryError `space_not_covered` */
+  /** @throws ChatMemoryError `forbidden` */
   #requireRead(space: string): void {
     if (this.#mayRead(space)) return;
     throw new ChatMemoryError(
-      'space_not_covered',
+      'forbidden',
       `The caller may not read the space ${JSON.stringify(space)}. Name another space, or use a writ for memory:${segment(space)}:**.`,
       { evidence: { space } },
     );
   }
 
-  /** @throws ChatMemoryError `no_writ` */
+  /** @throws ChatMemoryError `forbidden` */
   #writing(): { readonly trajectory: Trajectory; readonly writ: Hash | Writ | WritChain } {
     const { trajectory, writ } = this.#world;
     if (trajectory !== undefined && writ !== undefined) return { trajectory, writ };
-    throw new ChatMemoryError('no_writ', 'The memory has no trajectory with a writ, so it only reads. Pass both.');
+    throw new ChatMemoryError('forbidden', 'The memory has no trajectory with a writ, so it only reads. Pass both.');
   }
 
   #mayRead(space: string): boolean {
@@ -333,16 +334,18 @@ export class ChatMemory {
     return this.#options.aliases ?? {};
   }
 
-  /** @throws ChatMemoryError `bad_alias`; MemoryError `bad_text`; ArgumentError `bad_argument` */
+  /**
+   * @throws ChatMemoryError `bad_argument`; MemoryError `bad_text`; ArgumentError `bad_argument`
+   */
   #alias(input: AliasInput): { subject: string; predicate: string; object: string; memory: Memory } {
     checkArgument(ALIAS_INPUT, input, 'input');
     const { of = 'name' } = input;
     const [subject, object] = [input.alias, input.name].map((text) => text.normalize('NFC')) as [string, string];
     if (nameKey(subject) === nameKey(object))
-      throw new ChatMemoryError('bad_alias', 'The alias is the name itself. Pass another name of the same thing.');
+      throw new ChatMemoryError('bad_argument', 'The alias is the name itself. Pass another name of the same thing.');
     if (of === 'predicate' && !Object.hasOwn(factPredicates(this.#writing().trajectory.domain), object))
       throw new ChatMemoryError(
-        'bad_alias',
+        'bad_argument',
         `The domain declares no predicate ${JSON.stringify(object)}, so no name can mean it. Name a declared predicate.`,
       );
     const predicate = of === 'name' ? ALIAS : PREDICATE_ALIAS;

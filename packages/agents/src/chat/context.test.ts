@@ -113,6 +113,9 @@ test('a tokenizer that returns no number is refused', () => {
   };
   for (const wrong of [Number.NaN, -1, 1.5, '7', undefined])
     expect(() => contextOf([one], { countTokens: () => wrong as number })).toThrowError(
-      expect.objectContaining({ code: 'bad_token_count' }),
+      expect.objectContaining({
+        code: 'function_failed',
+        message: expect.stringContaining('The function countTokens'),
+      }),
     );
 });

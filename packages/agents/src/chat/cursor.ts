@@ -47,7 +47,7 @@ export function cursorText(cursor: Cursor, query: unknown): string {
   return Buffer.from(JSON.stringify({ query: queryKey(query), ...cursor })).toString('base64url');
 }
 
-/** @throws ChatMemoryError `bad_cursor` */
+/** @throws ChatMemoryError `bad_argument` */
 export function readCursor(text: string, query: unknown): Cursor {
   let given: unknown;
   try {
@@ -67,7 +67,7 @@ function queryKey(query: unknown): string {
 
 function badCursor(cause?: unknown): ChatMemoryError {
   return new ChatMemoryError(
-    'bad_cursor',
+    'bad_argument',
     'The cursor is not one of this recall. Repeat the recall without a cursor, and pass `next` of each page.',
     { cause },
   );

@@ -22,7 +22,7 @@ test('an id means the one fact that starts with it, in its latest version', () =
       const claims = new Set(meant.map(({ lineage }) => lineage));
       if (claims.size === 1) return void expect(factMeant(rows, typed, 's').lineage).toBe([...claims][0]);
       expect(errorOf(() => factMeant(rows, typed, 's'))).toMatchObject({
-        code: claims.size === 0 ? 'no_such_fact' : 'ambiguous',
+        code: claims.size === 0 ? 'not_found' : 'ambiguous',
       });
     }),
     { numRuns: cases(500) },

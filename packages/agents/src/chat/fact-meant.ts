@@ -10,7 +10,7 @@ const NAMED_MAX = 5;
  * The fact of an id, in its latest version: a whole id, or its first 8 or more characters. The
  * parts of a fact are one fact, and the id of one part means that part.
  *
- * @throws ChatMemoryError `no_such_fact`, `ambiguous`
+ * @throws ChatMemoryError `not_found`, `ambiguous`
  */
 export function factMeant(versions: readonly FactRow[], id: string, space: string): FactRow {
   const whole = versions.findLast((row) => row.fact_id === id) ?? versions.findLast((row) => row.lineage === id);
@@ -21,7 +21,7 @@ export function factMeant(versions: readonly FactRow[], id: string, space: strin
   if (claims.length === 1) return meant.at(-1)!;
   if (claims.length === 0)
     throw new ChatMemoryError(
-      'no_such_fact',
+      'not_found',
       `The space ${space} has no fact ${id}. Pass the \`id\` of a fact that a recall returned, or its first ${PREFIX_MIN} characters.`,
       { evidence: { id } },
     );

@@ -46,7 +46,7 @@ const FILTER = arg.all(
 );
 
 /**
- * @throws MemoryError `bad_metadata`; ChatMemoryError `bad_filter`; ArgumentError `bad_argument`
+ * @throws MemoryError `bad_metadata`; ChatMemoryError `bad_argument`; ArgumentError `bad_argument`
  */
 export function checkFilter(filter: RecallFilter): void {
   checkArgument(FILTER, filter, 'filter');
@@ -57,12 +57,12 @@ export function checkFilter(filter: RecallFilter): void {
     (Object.keys(trust).length !== 1 || Object.values(trust).some((name) => typeof name !== 'string'))
   )
     throw new ChatMemoryError(
-      'bad_filter',
+      'bad_argument',
       'The trust of a filter is not valid. Name one of approver, policy and judge.',
     );
   for (const end of [during?.from, during?.to])
     if (end !== undefined && readInstant(end) === undefined)
-      throw new ChatMemoryError('bad_filter', 'The period of a filter is not valid. Pass days or instants.');
+      throw new ChatMemoryError('bad_argument', 'The period of a filter is not valid. Pass days or instants.');
 }
 
 /** The part of a filter that a store applies: one subject or predicate with one name. */

@@ -20,7 +20,7 @@ export {
   chatMemory,
 } from './chat-memory.ts';
 export { ALIAS, CHAT_PREDICATES, type ChatDomainOptions, chatDomain, PREDICATE_ALIAS } from './domain.ts';
-export { ChatMemoryError, type ChatMemoryErrorCode } from './errors.ts';
+export { ChatMemoryError } from './errors.ts';
 export type { RecallFilter } from './filter.ts';
 export { type ChatMessage, MESSAGES_MAX } from './messages.ts';
 export type { ChatRecall, RecallObservation, RecallOptions } from './recall.ts';

@@ -78,7 +78,7 @@ const OPTIONS = arg.options<RecallOptions>({
 });
 
 /**
- * @throws ChatMemoryError `bad_filter`; MemoryError `bad_metadata`; ArgumentError `bad_argument`
+ * @throws ChatMemoryError `bad_argument`; MemoryError `bad_metadata`; ArgumentError `bad_argument`
  */
 export function checkRecallOptions(question: string | undefined, options: RecallOptions): void {
   checkArgument(arg.optional(arg.text), question, 'question');

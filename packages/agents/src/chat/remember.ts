@@ -135,7 +135,7 @@ export async function remember(
   if (read.messages.length === 0) return { ...NOTHING, skipped: unread };
   if (options.facts === undefined && ports.model === undefined)
     throw new ChatMemoryError(
-      'no_model',
+      'bad_argument',
       'The memory has no model to read messages. Set `model`, or pass the facts as `facts`.',
     );
   const reference = await referenceOf(read, options, ports);
@@ -206,7 +206,7 @@ async function referenceOf(
   const { at: first, messages: known } = value as { readonly at: string; readonly messages: string };
   if (known === messages) return { at: first, observations: [{ name: 'remember', value, oracle_key }] };
   throw new ChatMemoryError(
-    'key_conflict',
+    'idempotency_conflict',
     'The key was used for other messages. Use a new key, or repeat the call with the same messages.',
   );
 }

@@ -19,7 +19,7 @@ export type ToolMeaning =
  * One tool for each action of the role, with the schema of its arguments, and the tools `wait` and
  * `done`.
  *
- * @throws ModelError `bad_model_option`
+ * @throws ModelError `bad_argument`
  */
 export function actionTools(domain: Domain, role: string, only?: readonly string[]): ActionTools {
   const names = actionsOf(domain, role, only);

@@ -78,9 +78,9 @@ test.each([
 
 test.each<[number, string]>([
   [401, 'key_refused'],
-  [404, 'model_not_found'],
+  [404, 'request_refused'],
   [422, 'request_refused'],
-  [200, 'wrong_protocol'],
+  [200, 'bad_answer'],
 ])('an error of the provider with status %d is %s, without its words', async (statusCode, code) => {
   const { model, calls } = modelOf('v4', failing({ statusCode }));
   await expect(ask(model)).rejects.toMatchObject({ code, message: expect.not.stringContaining('secret') });
@@ -98,7 +98,7 @@ test('a rate limit is waited for, and a failure is repeated', async () => {
 
 test.each<[string, unknown, string]>([
   ['no connection', failing({}), 'unreachable'],
-  ['a stream that ended', said('', { unified: 'interrupted' }), 'answer_cut'],
+  ['a stream that ended', said('', { unified: 'interrupted' }), 'unreachable'],
   ['a failed answer', said('', { unified: 'error' }), 'provider_failed'],
 ])('%s is repeated, and then an error', async (_, result, code) => {
   const { model, calls } = modelOf('v4', result, result, result);
@@ -111,7 +111,10 @@ test.each<[string, unknown]>([
   ['no content', { finishReason: 'stop' }],
   ['a text as content', { content: 'yes', finishReason: 'stop' }],
 ])('a result with %s is of another form', async (_, result) => {
-  await expect(ask(modelOf('v4', result).model)).rejects.toMatchObject({ code: 'wrong_protocol' });
+  await expect(ask(modelOf('v4', result).model)).rejects.toMatchObject({
+    code: 'bad_answer',
+    message: expect.stringMatching(/could not read the answer|The result of the model has no|The answer is not of the/),
+  });
 });
 
 test('a provider that ignores the signal and the time limit is left', async () => {
@@ -128,5 +131,7 @@ test('a provider that ignores the signal and the time limit is left', async () =
 });
 
 test.each(['v1', 'v5', ''])('the specification %j is refused', (version) => {
-  expect(() => aiSdk(modelOf(version).model)).toThrow(expect.objectContaining({ code: 'bad_model_option' }));
+  expect(() => aiSdk(modelOf(version).model)).toThrow(
+    expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('is not valid') }),
+  );
 });

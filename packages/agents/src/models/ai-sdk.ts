@@ -42,7 +42,7 @@ const OPTIONS = arg.options<AiSdkOptions>({
  * A model of any provider of the AI SDK. The package does not import the AI SDK: the caller passes
  * the model.
  *
- * @throws ModelError `bad_model_option` for another specification; ArgumentError `bad_argument`
+ * @throws ModelError `bad_argument` for another specification; ArgumentError `bad_argument`
  */
 export function aiSdk(model: AiSdkLanguageModel, options: AiSdkOptions = {}): ChatModel {
   checkArgument(MODEL, model, 'model');
@@ -110,7 +110,7 @@ function errorOf({ provider }: AiSdkLanguageModel, cause: unknown): ModelError {
     return statusError(statusCode, '', retryAfterMs(responseHeaders ?? {}));
   }
   if (typeof statusCode === 'number')
-    return new ModelError('wrong_protocol', `The provider ${provider} could not read the answer. Check the provider.`, {
+    return new ModelError('bad_answer', `The provider ${provider} could not read the answer. Check the provider.`, {
       cause,
     });
   return new ModelError('unreachable', `The provider ${provider} failed before an answer. Check its settings.`, {
@@ -122,12 +122,12 @@ function errorOf({ provider }: AiSdkLanguageModel, cause: unknown): ModelError {
 function answerIn(result: AiSdkResult): ChatAnswer {
   const { content, finishReason, usage } = result ?? {};
   if (!Array.isArray(content))
-    throw new ModelError('wrong_protocol', 'The result of the model has no list content. Check the provider.', {
+    throw new ModelError('bad_answer', 'The result of the model has no list content. Check the provider.', {
       evidence: { pointer: '/content' },
     });
   const reason = reasonOf(finishReason);
   if (reason === 'interrupted')
-    throw new ModelError('answer_cut', 'The answer of the provider ended too early. Run again.', { retryable: true });
+    throw new ModelError('unreachable', 'The answer of the provider ended too early. Run again.', { retryable: true });
   if (reason === 'error')
     throw new ModelError('provider_failed', 'The provider failed in its answer. Run again later.', { retryable: true });
   const parts = content as readonly { readonly [member: string]: unknown }[];

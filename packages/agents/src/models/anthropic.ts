@@ -33,7 +33,7 @@ const TOKENS_MAX = 4_096;
 /**
  * A model behind the Messages API of Anthropic. Answers are not streamed.
  *
- * @throws ModelError `bad_model_option`; ArgumentError `bad_argument`
+ * @throws ModelError `bad_argument`; ArgumentError `bad_argument`
  */
 export function anthropic(options: AnthropicOptions): ChatModel {
   checkArgument(OPTIONS, options, 'options');

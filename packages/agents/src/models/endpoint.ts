@@ -3,8 +3,8 @@ import { badOption } from './errors.ts';
 /**
  * The URL of an operation below a base URL.
  *
- * @throws ModelError `bad_model_option`: another protocol, a user, a query or a fragment; or a key
- * that plain HTTP would carry to another host
+ * @throws ModelError `bad_argument`: another protocol, a user, a query or a fragment; or a key that
+ * plain HTTP would carry to another host
  */
 export function endpointOf(baseUrl: string, path: string, hasKey: boolean): URL {
   const url = typeof baseUrl === 'string' ? URL.parse(baseUrl) : null;
@@ -22,7 +22,7 @@ export function endpointOf(baseUrl: string, path: string, hasKey: boolean): URL 
 /**
  * A key that can be sent. The error does not quote the key.
  *
- * @throws ModelError `bad_model_option`
+ * @throws ModelError `bad_argument`
  */
 export function checkedKey(key: unknown): string | undefined {
   if (key === undefined) return undefined;

@@ -11,7 +11,7 @@ export function statusError(status: number, said: string, afterMs?: number): Mod
     return new ModelError('key_refused', `The provider refused the API key (${status}). Check the key.`, { evidence });
   if (status === 404)
     return new ModelError(
-      'model_not_found',
+      'request_refused',
       `The provider knows no such model or address (404). Check the model and the base URL.${words}`,
       { evidence },
     );

@@ -199,18 +199,22 @@ test.each<[string, StubReply, string]>([
   expect(await replay(agentOf(model))).toMatchObject({ same: true });
 });
 
-test.each<[string, StubReply, string, number]>([
-  ['unknown actions', completion([['steal', {}]]), 'unknown_action', 2],
-  ['several calls', completion([pay('a', 1), pay('b', 1)]), 'several_calls', 2],
-  ['only words', completion('Hello.'), 'no_decision', 2],
-  ['broken arguments', completion([['pay', '{']]), 'bad_arguments', 2],
-  ['a cut answer', completion('I wo', 'length'), 'token_limit', 1],
-  ['a filter', completion('', 'content_filter'), 'content_filtered', 1],
-])('%s end the run with a code, and the next run asks again', async (_, reply, code, requests) => {
+test.each<[string, StubReply, string, number, string]>([
+  ['unknown actions', completion([['steal', {}]]), 'bad_answer', 2, 'there is no "steal"'],
+  ['several calls', completion([pay('a', 1), pay('b', 1)]), 'bad_answer', 2, 'make exactly one'],
+  ['only words', completion('Hello.'), 'bad_answer', 2, 'has no tool call'],
+  ['broken arguments', completion([['pay', '{']]), 'bad_answer', 2, 'are not JSON'],
+  ['a cut answer', completion('I wo', 'length'), 'token_limit', 1, 'is cut'],
+  ['a filter', completion('', 'content_filter'), 'content_filtered', 1, 'declined'],
+])('%s end the run with a code, and the next run asks again', async (_, reply, code, requests, part) => {
   const { run, replay, trajectory } = await desk();
   const model = await provider(Array.from({ length: requests }, () => reply));
   const agent = agentOf(model, { attempts: 2 });
-  await expect(run(agent)).rejects.toMatchObject({ code, evidence: { agent: 'ada' } });
+  await expect(run(agent)).rejects.toMatchObject({
+    code,
+    message: expect.stringContaining(part),
+    evidence: { agent: 'ada' },
+  });
   expect([stub!.requests.length, trajectory.length]).toEqual([requests, 1]);
   stub!.add(completion([pay('c1', 1)]), DONE);
   expect(await run(agent)).toMatchObject({ ended: 'done' });
@@ -299,7 +303,9 @@ test.each<[string, object]>([
   ['too many attempts', { attempts: 11 }],
 ])('%s is refused at once', (_, wrong) => {
   const model: ChatModel = { id: 'x', ask: () => Promise.reject(new Error('asked')) };
-  expect(() => agentOf(model, wrong)).toThrow(expect.objectContaining({ code: 'bad_model_option' }));
+  expect(() => agentOf(model, wrong)).toThrow(
+    expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('is not valid') }),
+  );
 });
 
 test('a subset of the actions becomes tools', async () => {

@@ -52,7 +52,7 @@ const OPTIONS = arg.options<ModelAgentOptions>({
  * recorded, and the model is asked again with the fault. After the last attempt the error ends the
  * run, that answer is not recorded, and the next run asks again.
  *
- * @throws ModelError `bad_model_option`; KernelError, DuplicatePackageError for a foreign domain;
+ * @throws ModelError `bad_argument`; KernelError, DuplicatePackageError for a foreign domain;
  * ArgumentError `bad_argument`
  */
 export function modelAgent(options: ModelAgentOptions): Agent {
@@ -130,7 +130,8 @@ function isFault(read: Decision | AnswerFault): read is AnswerFault {
 }
 
 function errorOf({ fault, detail }: AnswerFault, { name, model }: ModelAgentOptions): ModelError {
-  return new ModelError(fault, `The model ${model.id} gave ${name} no decision: ${detail}.`, {
+  const remedy = fault === 'bad_answer' ? ' Use another model, or clearer instructions; a new run asks again.' : '';
+  return new ModelError(fault, `The model ${model.id} gave ${name} no decision: ${detail}.${remedy}`, {
     evidence: { agent: name },
   });
 }

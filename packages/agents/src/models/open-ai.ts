@@ -39,7 +39,7 @@ const OPTIONS = arg.options<OpenAiCompatibleOptions>({
  * A model behind the chat completions API of OpenAI, which many providers and local servers speak.
  * Answers are not streamed.
  *
- * @throws ModelError `bad_model_option`; ArgumentError `bad_argument`
+ * @throws ModelError `bad_argument`; ArgumentError `bad_argument`
  */
 export function openAiCompatible(options: OpenAiCompatibleOptions): ChatModel {
   checkArgument(OPTIONS, options, 'options');

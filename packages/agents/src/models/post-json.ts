@@ -29,7 +29,7 @@ const BYTES_MAX = 4_194_304;
 /** Maximum size of an error's body: the rest says no more. */
 const ERROR_BYTES_MAX = 16_384;
 
-/** @throws ModelError `bad_model_option` */
+/** @throws ModelError `bad_argument` */
 export function endpoint(
   url: URL,
   headers: Readonly<Record<string, string>>,
@@ -94,7 +94,7 @@ async function read({ url, secret, bytesMax }: Endpoint, response: Response): Pr
     await response.body?.cancel();
     const evidence = { contentType: redacted(contentType, secret) };
     throw new ModelError(
-      'wrong_content_type',
+      'bad_answer',
       `${url.host} answered with ${evidence.contentType || 'no content type'} instead of JSON. Check the base URL.`,
       { evidence },
     );
@@ -103,13 +103,9 @@ async function read({ url, secret, bytesMax }: Endpoint, response: Response): Pr
   try {
     return parseStrict(bytes, { bytesMax, nodesMax: bytesMax, depthMax: 256, integers: 'any' });
   } catch (cause) {
-    throw new ModelError(
-      'answer_not_json',
-      `The answer of ${url.host} is not JSON. Check the base URL, or run again.`,
-      {
-        cause,
-      },
-    );
+    throw new ModelError('bad_answer', `The answer of ${url.host} is not JSON. Check the base URL, or run again.`, {
+      cause,
+    });
   }
 }
 
@@ -121,7 +117,7 @@ async function whole(url: URL, response: Response, bytesMax: number): Promise<Ui
       size += chunk.length;
       if (size > bytesMax)
         throw new ModelError(
-          'answer_too_long',
+          'bad_answer',
           `The answer of ${url.host} has more than ${bytesMax} bytes. Raise bytesMax, or limit maxTokens.`,
           { evidence: { bytesMax } },
         );
@@ -129,7 +125,7 @@ async function whole(url: URL, response: Response, bytesMax: number): Promise<Ui
     }
   } catch (cause) {
     if (isInstance(cause, ModelError) || isTimeoutOrAbort(cause)) throw cause;
-    throw new ModelError('answer_cut', `The answer of ${url.host} ended too early. Run again.`, {
+    throw new ModelError('unreachable', `The answer of ${url.host} ended too early. Run again.`, {
       cause,
       retryable: true,
     });

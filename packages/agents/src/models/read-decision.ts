@@ -3,11 +3,11 @@ import type { Decision } from '#agents';
 import type { ActionTools } from './action-tools.ts';
 import { jsonIn } from './answer-text.ts';
 import type { ChatAnswer, ChatCall } from './chat-model.ts';
-import type { ModelErrorCode } from './errors.ts';
+import type { ModelError } from './errors.ts';
 
 /** The fault of an answer: the code of the error, and the words for the model. */
 export interface AnswerFault {
-  readonly fault: ModelErrorCode;
+  readonly fault: ModelError['code'];
   readonly detail: string;
 }
 
@@ -19,17 +19,17 @@ export function readDecision(answer: ChatAnswer, { tools, meanings }: ActionTool
   const calls = answer.calls.length > 0 ? answer.calls : callsInText(answer.text);
   const [call, ...others] = calls;
   if (call === undefined)
-    return { fault: 'no_decision', detail: 'the answer has no tool call, and not one JSON object with an action' };
+    return { fault: 'bad_answer', detail: 'the answer has no tool call, and not one JSON object with an action' };
   if (others.length > 0)
-    return { fault: 'several_calls', detail: `the answer has ${calls.length} calls; make exactly one` };
+    return { fault: 'bad_answer', detail: `the answer has ${calls.length} calls; make exactly one` };
   const meaning = meanings.get(call.name);
   if (meaning === undefined) {
     const names = tools.map(({ name }) => name).join(', ');
-    return { fault: 'unknown_action', detail: `there is no ${shown(call.name)}; call one of ${names}` };
+    return { fault: 'bad_answer', detail: `there is no ${shown(call.name)}; call one of ${names}` };
   }
   if (meaning.action === undefined) return meaning.decision;
   if (call.unreadable !== undefined)
-    return { fault: 'bad_arguments', detail: `the arguments of ${call.name} are not JSON` };
+    return { fault: 'bad_answer', detail: `the arguments of ${call.name} are not JSON` };
   return { action: meaning.action, args: argsOf(call.input ?? {}, meaning.isWrapped) };
 }
 

@@ -26,7 +26,7 @@ const WAIT_MAX_MS = 60_000;
 /** The wait before the first repetition, if the provider names none. It doubles each time. */
 const FIRST_WAIT_MS = 500;
 
-/** @throws ModelError `bad_model_option`; ArgumentError `bad_argument` */
+/** @throws ModelError `bad_argument`; ArgumentError `bad_argument` */
 export function retriesOf({ retries = 2, retryWaitMaxMs = WAIT_MAX_MS, pause = systemPause }: RetryOptions): Retries {
   if (!Number.isSafeInteger(retries) || retries < 0 || retries > RETRIES_MAX)
     throw badOption('retries', `pass a whole number from 0 to ${RETRIES_MAX}`);
@@ -36,7 +36,7 @@ export function retriesOf({ retries = 2, retryWaitMaxMs = WAIT_MAX_MS, pause = s
   return { retries, retryWaitMaxMs, pause };
 }
 
-const REPEATED: ReadonlySet<string> = new Set(['rate_limited', 'provider_failed', 'unreachable', 'answer_cut']);
+const REPEATED: ReadonlySet<string> = new Set(['rate_limited', 'provider_failed', 'unreachable', 'unreachable']);
 
 /**
  * Repeats a request while the error is one that may pass.

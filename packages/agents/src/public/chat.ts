@@ -8,7 +8,6 @@ export {
   type ChatFact,
   ChatMemory,
   ChatMemoryError,
-  type ChatMemoryErrorCode,
   type ChatMemoryOptions,
   type ChatMessage,
   type ChatRecall,

@@ -145,7 +145,11 @@ describe('the table', () => {
     ['a path that is no pointer', [{ tool: '**', where: [{ path: 'a', is: 1 }] }], '/rules/0/calls/0/where/0/path'],
   ])('is refused with %s', (_what, calls, pointer) => {
     expect(() => parseRuleTable(table({ calls }))).toThrowError(
-      expect.objectContaining({ code: 'bad_policy', evidence: expect.objectContaining({ pointer }) }),
+      expect.objectContaining({
+        code: 'bad_input',
+        message: expect.stringContaining('rule table'),
+        evidence: expect.objectContaining({ pointer }),
+      }),
     );
   });
 

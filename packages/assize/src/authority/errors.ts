@@ -1,4 +1,4 @@
-import { AssizeError, type ErrorDetails } from '#base';
+import { AssizeError, type ErrorDetails, type GeneralCode } from '#base';
 
 /**
  * Misuse, or a malformed document. A use that a valid writ does not grant is a refusal
@@ -11,11 +11,6 @@ export type AuthorityErrorCode =
    */
   | 'bad_resource'
   /**
-   * The value is not a writ of version 1. Correct the field at the pointer. Evidence `{pointer,
-   * problem}`.
-   */
-  | 'bad_writ'
-  /**
    * The private key does not belong to the issuer. Sign with the key of the issuer, or of the
    * subject of the parent. Evidence `{issuer}`.
    */
@@ -26,11 +21,6 @@ export type AuthorityErrorCode =
    */
   | 'not_attenuated'
   /**
-   * The time is not in the accepted form. Write UTC with microseconds, as
-   * `2026-03-23T09:00:00.000000Z`. Evidence `{text}`.
-   */
-  | 'bad_instant'
-  /**
    * A cost or grant is negative, not whole, or not a safe integer. Pass a whole number from 0 up.
    * Evidence `{unit, amount}`.
    */
@@ -38,21 +28,12 @@ export type AuthorityErrorCode =
   /** The budget has no such writ. Grant the writ before spending from it. Evidence `{writ_id}`. */
   | 'unknown_writ'
   /**
-   * The budget of the writ does not cover the cost. Call `covers` first, or grant more. Evidence
-   * `{writ_id, unit, left, cost, short}`.
-   */
-  | 'budget_exhausted'
-  /**
    * The refund is larger than the amount spent. Refund at most the amount spent. Evidence
    * `{writ_id, unit, spent, cost}`.
    */
   | 'over_refunded'
   /** Two different grants have one writ id. Use the grant in the ledger. Evidence `{writ_id}`. */
-  | 'writ_conflict'
-  /**
-   * The rule table is not valid. Correct the rule at the pointer. Evidence `{pointer, problem}`.
-   */
-  | 'bad_policy';
+  | 'writ_conflict';
 
 /**
  * Misuse of writs, budgets or policies, or a malformed document. A refusal of an agent's request is
@@ -61,7 +42,7 @@ export type AuthorityErrorCode =
 export class AuthorityError extends AssizeError<AuthorityErrorCode> {
   override readonly name = 'AuthorityError';
 
-  constructor(code: AuthorityErrorCode, message: string, details: ErrorDetails = {}) {
+  constructor(code: AuthorityErrorCode | GeneralCode, message: string, details: ErrorDetails = {}) {
     super(code, message, details);
   }
 }

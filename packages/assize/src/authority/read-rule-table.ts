@@ -8,7 +8,7 @@ import { isToolPattern } from './tool-pattern.ts';
 /**
  * Parses a table from data of any origin, such as a parsed JSON file. Unknown fields are refused.
  *
- * @throws AuthorityError `bad_policy`, with a JSON pointer to the place
+ * @throws AuthorityError `bad_input`, with a JSON pointer to the place
  */
 export function parseRuleTable(value: unknown): RuleTable {
   const table = objectOf(plain(value), '', ['id', 'rules', 'otherwise']);
@@ -89,7 +89,7 @@ function plain(value: unknown): Json {
   try {
     return copyJson(value, { foreign: true });
   } catch (cause) {
-    throw new AuthorityError('bad_policy', 'A rule table must be plain JSON data.', {
+    throw new AuthorityError('bad_input', 'A rule table must be plain JSON data.', {
       cause,
       evidence: { pointer: '' },
     });
@@ -130,7 +130,7 @@ function patternsOf(value: Json | undefined, at: string, sort: NameSort): readon
 
 function bad(pointer: string, problem: string): AuthorityError {
   return new AuthorityError(
-    'bad_policy',
+    'bad_input',
     `The rule table is not valid: ${pointer === '' ? 'it' : pointer} ${problem}.`,
     {
       evidence: { pointer, problem },

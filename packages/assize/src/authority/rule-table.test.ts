@@ -368,7 +368,8 @@ describe('parseRuleTable refuses', () => {
     expect(() => parseRuleTable(value)).toThrowError(
       expect.objectContaining({
         name: 'AuthorityError',
-        code: 'bad_policy',
+        code: 'bad_input',
+        message: expect.stringContaining('rule table'),
         evidence: expect.objectContaining({ pointer }),
       }),
     );

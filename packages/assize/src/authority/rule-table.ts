@@ -19,7 +19,7 @@ import type { Rule, RuleTable } from './rule.ts';
  * allow. `rule` names the first row of the deciding kind. Deterministic and total, without regular
  * expressions. The digest is the hash of the table.
  *
- * @throws AuthorityError `bad_policy`, with a JSON pointer to the place
+ * @throws AuthorityError `bad_input`, with a JSON pointer to the place
  */
 export function ruleTable(table: RuleTable): Policy {
   const read = parseRuleTable(table);

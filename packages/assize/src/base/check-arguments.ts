@@ -2,21 +2,10 @@ import { AssizeError } from './errors.ts';
 import { isRecord } from './objects.ts';
 
 /**
- * The code of every public function for an argument of the wrong type, if the function has no code
- * of its own.
- */
-export type ArgumentErrorCode =
-  /**
-   * An argument is not of its documented type; nothing was done. Correct the argument. Evidence
-   * `{argument}`.
-   */
-  'bad_argument';
-
-/**
  * A mistake of the caller that a compiler would have found. Nothing was done; the evidence names
  * the `argument`.
  */
-export class ArgumentError extends AssizeError<ArgumentErrorCode> {
+export class ArgumentError extends AssizeError<never> {
   override readonly name = 'ArgumentError';
 }
 

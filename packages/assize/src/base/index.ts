@@ -10,14 +10,13 @@ import './node-version.ts';
 
 export {
   ArgumentError,
-  type ArgumentErrorCode,
   type ArgumentIssue,
   type ArgumentRefusal,
   type ArgumentSchema,
   arg,
   checkArgument,
 } from './check-arguments.ts';
-export { AssizeError, type ErrorDetails, isAssizeError, type Json } from './errors.ts';
+export { AssizeError, type ErrorDetails, type GeneralCode, isAssizeError, type Json } from './errors.ts';
 export { GenerationalMap, LruCache, TransientMap } from './maps.ts';
 export { nearestName } from './nearest-name.ts';
 export { NodeError, type NodeErrorCode } from './node-version.ts';

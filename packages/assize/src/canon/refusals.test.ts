@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { isAssizeError } from '#base';
 import { jsonValue } from '../../../../tests/json-values.ts';
 import { thrownBy } from '../../../../tests/thrown-by.ts';
-import type { CanonErrorCode } from './json/canon-error.ts';
+import type { CanonError } from './json/canon-error.ts';
 import { canonicalize } from './json/canonicalize.ts';
 import { copyJson } from './json/copy.ts';
 import type { CanonLimits } from './json/limits.ts';
@@ -51,7 +51,7 @@ const getter = { get: () => 1, enumerable: true, configurable: true };
 const setter = { set: () => undefined, enumerable: true, configurable: true };
 const hidden = { value: 1, enumerable: false, configurable: true };
 
-const REFUSALS: readonly [string, () => unknown, CanonErrorCode, string, Partial<CanonLimits>?][] = [
+const REFUSALS: readonly [string, () => unknown, CanonError['code'], string, Partial<CanonLimits>?][] = [
   ['NaN', () => Number.NaN, 'not_finite', ''],
   ['NaN inside', () => ({ a: [0, { b: Number.NaN }] }), 'not_finite', '/a/1/b'],
   ['Infinity', () => [Number.POSITIVE_INFINITY], 'not_finite', '/0'],

@@ -2,12 +2,6 @@ import { AssizeError } from '#base';
 
 export type ConfigErrorCode =
   /**
-   * A member of the config is unknown, or has a wrong type or value, or names what no domain has.
-   * Correct each member that the message names. Evidence `{path, paths}`, `paths` if there are
-   * several.
-   */
-  | 'bad_config'
-  /**
    * The named config file does not exist, or can't be read. Pass another file, or create one with
    * `assize init`. Evidence `{file}`.
    */
@@ -27,11 +21,6 @@ export type ConfigErrorCode =
    * and name it with `--config`. Evidence `{file}`.
    */
   | 'foreign_config'
-  /**
-   * The store has no root key, and none is created for it. Set ASSIZE_ROOT_KEY to 64 hex digits, or
-   * ASSIZE_ROOT_KEY_FILE to a file with them.
-   */
-  | 'root_key_missing'
   /**
    * The root key is not 64 hex digits, or two keys are set. Correct the file or the variable that
    * the message names. Evidence `{source}`.

@@ -8,8 +8,6 @@ export type EffectErrorCode =
    * message lists.
    */
   | 'unknown_tool'
-  /** The input does not fit the tool's schema. Correct the fields that the message names. */
-  | 'bad_input'
   /**
    * The writ, the policy or the budget does not allow the call. Use a writ that covers the tool and
    * its scopes.
@@ -116,11 +114,7 @@ export type EffectErrorCode =
    * The principal has no right to decide about the effect. Let a counselor of the kind `operator`
    * decide, or pass a writ that names `assize.resolve_effect`.
    */
-  | 'unauthorised_operator'
-  /**
-   * The effect may have happened, and a retry may repeat it. Check the sink, and confirm the retry.
-   */
-  | 'needs_confirmation';
+  | 'unauthorised_operator';
 
 /**
  * Misuse of tools, or an aborted transaction. Its effects are compensated, or `unfinished` names

@@ -12,8 +12,6 @@ export type KernelErrorCode =
    * Correct the part that the message names.
    */
   | 'invalid_domain'
-  /** The state does not fit the schema, or violates an invariant. Pass a valid state. */
-  | 'invalid_state'
   /**
    * The principal is not a counselor of the channel, or made the request. Ask a counselor of the
    * channel.

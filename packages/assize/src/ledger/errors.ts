@@ -2,7 +2,7 @@ import { AssizeError } from '#base';
 import type { RuleId } from './rule-ids.ts';
 
 /** The violation in an entry. Replay reports it with the entry. */
-export type FaultCode =
+export type DamageCode =
   /**
    * The stored text is not its own canonical form. Restore the entry from a backup or an export.
    */
@@ -65,12 +65,10 @@ export type FaultCode =
    * The entry and the effect log of the store disagree about an effect. Restore both from one
    * backup.
    */
-  | 'effects_differ'
-  /**
-   * The store has no trajectory of that name, or the trajectory has no entries. Check the name with
-   * `assize log`.
-   */
-  | 'not_found';
+  | 'effects_differ';
+
+/** Also for a trajectory that the store does not have, or that has no entries. */
+export type FaultCode = DamageCode | 'not_found';
 
 export interface Fault {
   readonly trajectory_id: string;
@@ -82,7 +80,7 @@ export interface Fault {
 }
 
 /** An entry that does not verify. `fault` names the entry and the reason. */
-export class LedgerFault extends AssizeError<FaultCode> {
+export class LedgerFault extends AssizeError<DamageCode> {
   override readonly name: string = 'LedgerFault';
   readonly fault: Fault;
 

@@ -30,11 +30,6 @@ export type MerkleErrorCode =
    */
   | 'bad_note'
   /**
-   * The text is not a checkpoint (c2sp.org/tlog-checkpoint). Ask the operator for the original.
-   * Evidence `{problem}`.
-   */
-  | 'bad_checkpoint'
-  /**
    * The text is not a proof file (c2sp.org/tlog-proof). Make the proof again with `assize prove`.
    * Evidence `{problem}`.
    */
@@ -44,11 +39,6 @@ export type MerkleErrorCode =
    * Evidence `{problem}`.
    */
   | 'bad_request'
-  /**
-   * A key text is malformed, of another type, or of low order, or two keys share name and id. Make
-   * a key with `assize keys new`.
-   */
-  | 'bad_key'
   /**
    * A key for notes stands where a key for cosignatures is needed, or the reverse. Use the other
    * key. Evidence `{name, use}`.

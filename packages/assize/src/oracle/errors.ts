@@ -1,4 +1,4 @@
-import { AssizeError, type ErrorDetails } from '#base';
+import { AssizeError, type ErrorDetails, type GeneralCode } from '#base';
 
 export type OracleErrorCode =
   /**
@@ -7,20 +7,10 @@ export type OracleErrorCode =
    */
   | 'oracle_miss'
   /**
-   * The answer was erased by an entry, and the oracle does not ask again. Ask another question for
-   * a new answer. Evidence `{key, by}`, the id of the entry.
-   */
-  | 'erased'
-  /**
    * The question is not valid, because a field is not JSON or has a wrong form. Correct the field.
    * Evidence `{member, problem}`, or the pointer of the value.
    */
   | 'bad_question'
-  /**
-   * The call returned a value that is not JSON, and nothing was recorded. Return JSON from `call`.
-   * Evidence `{key}`.
-   */
-  | 'bad_answer'
   /**
    * A question was asked by the call that answers it, directly or through others. Break the cycle.
    * Evidence `{key}`.
@@ -48,7 +38,7 @@ export type OracleErrorCode =
 export class OracleError extends AssizeError<OracleErrorCode> {
   override readonly name = 'OracleError';
 
-  constructor(code: OracleErrorCode, message: string, details: ErrorDetails = {}) {
+  constructor(code: OracleErrorCode | GeneralCode, message: string, details: ErrorDetails = {}) {
     super(code, message, details);
   }
 }

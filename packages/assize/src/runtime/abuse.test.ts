@@ -132,7 +132,7 @@ test('the next proposal records an expired approval and is then adjudicated', as
   expect(await verifyStore(store)).toMatchObject([{ valid: true, open: 0 }]);
 });
 
-describe('options that would make an unusable ledger are bad_option', () => {
+describe('options that would make an unusable ledger are refused', () => {
   const anchors = [operator.publicKey];
   test.each<[string, object]>([
     ['approvals open for no time', { anchors, approvals: { timeoutMs: 0 } }],
@@ -143,7 +143,13 @@ describe('options that would make an unusable ledger are bad_option', () => {
     ['no anchors', {}],
   ])('%s', (_what, options) => {
     const make = (): Assize => new Assize({ store: new MemoryStore(), domains: [desk], ...options } as never);
-    expect(make).toThrow(expect.objectContaining({ name: 'RuntimeError', code: 'bad_option' }));
+    expect(make).toThrow(
+      expect.objectContaining({
+        name: 'RuntimeError',
+        code: 'bad_argument',
+        message: expect.stringMatching(/timeoutMs|anchor/),
+      }),
+    );
   });
 });
 

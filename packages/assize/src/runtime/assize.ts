@@ -143,7 +143,7 @@ export class Assize {
   }
 
   /**
-   * @throws AssizeError for an anchor that is not a public key; RuntimeError `bad_option`;
+   * @throws AssizeError for an anchor that is not a public key; RuntimeError `bad_argument`;
    * DuplicatePackageError `duplicate_package` for a domain, tool or store from another copy of the
    * package; ArgumentError `bad_argument`
    */
@@ -389,7 +389,7 @@ export class Assize {
    * The facts of a space, current and past, for reading: the shared facts, or with `trajectoryId`
    * the facts visible to that trajectory, which may be a branch.
    *
-   * @throws RuntimeError `bad_option` if the store keeps no facts
+   * @throws RuntimeError `bad_argument` if the store keeps no facts
    */
   memory(space: string, trajectoryId?: string): MemoryView {
     requireFactStore(this.#context.beliefs);
@@ -400,7 +400,7 @@ export class Assize {
    * Every commit that derives from an entry, over any number of steps: by the facts of the commits,
    * and by the recalls that they observed. Reads the whole store.
    *
-   * @throws RuntimeError `not_found`, `bad_option` for a store without a log; LedgerFault for an
+   * @throws RuntimeError `not_found`, `bad_argument` for a store without a log; LedgerFault for an
    * altered entry or a missing blob; ArgumentError `bad_argument`
    */
   async dependents(entryId: Hash): Promise<readonly DependentEntry[]> {
@@ -416,7 +416,7 @@ export class Assize {
   /**
    * Creates a trajectory with a root entry.
    *
-   * @throws RuntimeError `exists`, `bad_name`, `invalid_initial_state`, `bad_writ`, `bad_option`,
+   * @throws RuntimeError `exists`, `bad_name`, `invalid_initial_state`, `bad_writ`, `bad_argument`,
    * `domain_mismatch`; KernelError `invalid_state`; ArgumentError `bad_argument`
    */
   async create<D extends Domain>(domain: D, options: CreateOptions = {}): Promise<Trajectory<D>> {
@@ -430,7 +430,7 @@ export class Assize {
    * source is not changed.
    *
    * @throws RuntimeError `not_found`, `exists`, `invalid_initial_state`, `domain_mismatch`,
-   * `invalid_ledger`, `bad_writ`, `bad_option`; ArgumentError `bad_argument`
+   * `invalid_ledger`, `bad_writ`, `bad_argument`; ArgumentError `bad_argument`
    */
   async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Trajectory> {
     return this.#writes(await this.#begun(() => this.#beginnings.branch(sourceTrajectoryId, sourceEntryId, options)));
@@ -455,8 +455,8 @@ export class Assize {
    * Records that the `signer` of this runtime signs every later entry of a trajectory. Later
    * runtimes name the earlier key in `entryKeys`. Returns undefined if the key is in force already.
    *
-   * @throws RuntimeError `bad_option` without a signer; `wrong_signer` if `from` is not the key in
-   * force; `concluded`, `invalid_ledger`, `not_found`; ArgumentError `bad_argument`
+   * @throws RuntimeError `bad_argument` without a signer; `wrong_signer` if `from` is not the key
+   * in force; `concluded`, `invalid_ledger`, `not_found`; ArgumentError `bad_argument`
    */
   async changeEntryKey(trajectoryId: string, options: KeyChangeOptions): Promise<KeyChange | undefined> {
     checkArgument(arg.text, trajectoryId, 'trajectoryId');
@@ -642,7 +642,7 @@ export class Assize {
    * human decision is done. The first transaction does the same, as does opening a trajectory with
    * unfinished effects. Returns the effects that need a human decision.
    *
-   * @throws RuntimeError `bad_option` without tools; while another process holds the effects, the
+   * @throws RuntimeError `bad_argument` without tools; while another process holds the effects, the
    * signal's reason, and `closed` when this runtime is closed
    */
   async recoverEffects(signal?: AbortSignal): Promise<UnresolvedEffect[]> {
@@ -662,7 +662,7 @@ export class Assize {
    *
    * @throws EffectError `unauthorised_operator`, `bad_resolution`, `needs_confirmation`,
    * `nothing_to_resolve`, `unknown_effect`, `already_resolved`, `lease_lost`, after which the call
-   * can be repeated; RuntimeError `bad_option` without tools (an empty list suffices if no tool
+   * can be repeated; RuntimeError `bad_argument` without tools (an empty list suffices if no tool
    * must be called), `domain_mismatch` without the domain or a writ, `bad_writ`, `unknown_writ`,
    * `closed` when this runtime is closed before the decision starts; ArgumentError `bad_argument`;
    * the signal's reason
@@ -692,7 +692,7 @@ export class Assize {
    * all, newest first. The log is only read: no tools are needed, nothing is adopted, and active
    * transactions are not disturbed.
    *
-   * @throws RuntimeError `bad_option` if the store keeps no effect log, or if more than one of
+   * @throws RuntimeError `bad_argument` if the store keeps no effect log, or if more than one of
    * these is requested; ArgumentError `bad_argument`
    */
   async effects(query: EffectsQuery = {}): Promise<EffectTransaction[]> {
@@ -713,7 +713,7 @@ export class Assize {
    * times a second for the work of other processes.
    *
    * @throws RuntimeError `not_found` for an id that is not such a commit, `still_pending` when the
-   * clock reaches `until`, `bad_option` if the store keeps no effect log; ArgumentError
+   * clock reaches `until`, `bad_argument` if the store keeps no effect log; ArgumentError
    * `bad_argument`; the signal's reason
    */
   async awaitEffects(commitId: Hash, options: AwaitOptions = {}): Promise<EffectOutcome[]> {

@@ -24,7 +24,7 @@ const KEY_CHANGE_OPTIONS = arg.options<KeyChangeOptions>({
   from: arg.optional(arg.members({ publicKey: arg.text, privateKey: arg.text })),
 });
 
-/** @throws RuntimeError `bad_intent`, `bad_option`; ArgumentError `bad_argument` */
+/** @throws RuntimeError `bad_intent`, `bad_argument`; ArgumentError `bad_argument` */
 export function checkKeyChange(options: KeyChangeOptions): void {
   checkArgument(KEY_CHANGE_OPTIONS, options, 'options');
   const fault = reasonFault(options.reason);
@@ -42,7 +42,7 @@ export interface KeyChange {
  * One of these public keys must sign the first entry of a trajectory. Undefined if none is
  * named.
  *
- * @throws RuntimeError `bad_option` for an empty list; KeyError for a text without a public key;
+ * @throws RuntimeError `bad_argument` for an empty list; KeyError for a text without a public key;
  * ArgumentError `bad_argument`
  */
 export function namedKeys(
@@ -51,7 +51,7 @@ export function namedKeys(
 ): ReadonlySet<string> | undefined {
   if (entryKeys !== undefined) checkArgument(NAMES, entryKeys, 'entryKeys');
   if (entryKeys?.length === 0 && signer === undefined)
-    throw new RuntimeError('bad_option', 'The options are not valid: `entryKeys` names no key. Name at least one.');
+    throw new RuntimeError('bad_argument', 'The options are not valid: `entryKeys` names no key. Name at least one.');
   if (entryKeys === undefined && signer === undefined) return undefined;
   for (const key of entryKeys ?? []) assertPublicKey(key);
   return new Set([...(entryKeys ?? []), ...(signer === undefined ? [] : [signer.publicKey])]);

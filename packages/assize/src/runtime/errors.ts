@@ -16,16 +16,6 @@ export type RuntimeErrorCode =
   | 'bad_name'
   /** The trajectory has no writ of that id. Pass the writ itself. */
   | 'unknown_writ'
-  /**
-   * The idempotency key or the transaction name was used for other content. Use a new one only
-   * for a different request.
-   */
-  | 'idempotency_conflict'
-  /**
-   * The store has no trajectory of that name, or the trajectory has no such entry. Check the name
-   * with `assize log`.
-   */
-  | 'not_found'
   /** A trajectory of that name exists. Open it, or choose another name. */
   | 'exists'
   /**
@@ -80,17 +70,11 @@ export type RuntimeErrorCode =
    * recording.
    */
   | 'observation_missing'
-  /** A value that the operation needs was erased. Continue without the value, or propose again. */
-  | 'erased'
   /**
    * The given place has no erasable value. Mark the value `sensitive` in the domain, or correct the
    * place.
    */
   | 'nothing_to_erase'
-  /** Other writers committed first at every attempt. Try again; nothing was recorded. */
-  | 'conflict'
-  /** The store did not confirm whether it committed. Open the store again, and look up the id. */
-  | 'commit_unknown'
   /**
    * The clock of this host is more than `maxClockAheadMs` ahead of the store's clock. Set the clock
    * of this host.
@@ -101,16 +85,6 @@ export type RuntimeErrorCode =
    * waited for it. It tries again. Look at the cause if this repeats.
    */
   | 'background_failed'
-  /**
-   * An option of the runtime, a root or a branch is not valid. Correct the option that the message
-   * names.
-   */
-  | 'bad_option'
-  /**
-   * A writ is not valid, or its root key is not trusted. Pass a valid writ, or add its root key to
-   * `anchors`.
-   */
-  | 'bad_writ'
   /**
    * The child is not an open delegation of this trajectory, or was not created by a delegation.
    * List open delegations with `trajectory.delegations.open()`.
@@ -140,11 +114,6 @@ export type RuntimeErrorCode =
    */
   | 'frozen'
   /**
-   * The budget of the writ does not cover the reservation for the delegation. Delegate less, or
-   * grant more.
-   */
-  | 'budget_exhausted'
-  /**
    * Calls of tools had no answer when the runtime was closed. Their outcomes are unknown. Recover
    * them with `assize effects recover`.
    */
@@ -161,11 +130,6 @@ export type RuntimeErrorCode =
    * Compare with a backup.
    */
   | 'log_diverged'
-  /**
-   * The checkpoint is malformed, belongs to another log, or lacks its signature. Check the file and
-   * the public key.
-   */
-  | 'bad_checkpoint'
   /**
    * A witness could not be reached, or refused to cosign. Follow the message, and make the
    * checkpoint again.

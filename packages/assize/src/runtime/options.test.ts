@@ -114,7 +114,7 @@ test.each([new Date(START), new Date(START).toISOString()])('a clock may return 
 test.each([[`${START} `], [undefined], [5]])('a clock that returns %s is named by the error', async (now) => {
   const assize = runtimeOver(new MemoryStore(), [tally], { ports: { clock: { now: () => now as never } } });
   await expect(assize.create(tally)).rejects.toMatchObject({
-    code: 'bad_option',
+    code: 'bad_argument',
     message: expect.stringMatching(/^The options are not valid: ports\.clock\.now\(\) returned .*Date/),
   });
 });
@@ -130,6 +130,6 @@ test('a branch without a note names the missing option', async () => {
 
 test('an anchor that is not in a list is refused, and the list is named', () => {
   const error = errorOf({ anchors: operator.publicKey });
-  expect(error).toMatchObject({ code: 'bad_option' });
+  expect(error).toMatchObject({ code: 'bad_argument', name: 'RuntimeError' });
   expect(error?.message).toContain('must be a list; pass [publicKey]');
 });

@@ -253,7 +253,7 @@ export interface RuntimePorts {
 const UNOPENED = '`store` must be an open store; pass the result of `await openStore(url)`';
 
 /**
- * @throws RuntimeError `bad_option`; DuplicatePackageError `duplicate_package` for a value from
+ * @throws RuntimeError `bad_argument`; DuplicatePackageError `duplicate_package` for a value from
  * another copy of the package; ArgumentError `bad_argument`
  */
 export function checkOptions(options: AssizeOptions): void {
@@ -355,14 +355,14 @@ function checkEntryOptions(options: AssizeOptions): void {
 /**
  * The signature of another key would make an entry that never verifies.
  *
- * @throws RuntimeError `bad_option`
+ * @throws RuntimeError `bad_argument`
  */
 export function requirePair({ publicKey, privateKey }: EntrySigner, what: string): void {
   if (!verifyText('entry', '', signText('entry', '', privateKey), publicKey))
     throw badOption(`the two keys of the ${what} must be a pair`);
 }
 
-/** @throws RuntimeError `bad_option`; EffectError `invalid_tool`, `bad_resolver` */
+/** @throws RuntimeError `bad_argument`; EffectError `invalid_tool`, `bad_resolver` */
 export function effectsFor(
   { tools, store, signer, effects = {}, ports: { random: given, pause = systemPause } = {} }: AssizeOptions,
   trajectories: Pick<EngineOptions, 'ledgerWriterOf' | 'proposeOnFailure'>,
@@ -458,13 +458,13 @@ const RECOVERY_KEY_CHARACTERS_MIN = 32;
  * The secret of the MACs of snapshots: that of the effect log. Undefined if the runtime has none
  * that outlives its process.
  *
- * @throws RuntimeError `bad_option`
+ * @throws RuntimeError `bad_argument`
  */
 export function snapshotSecretOf({ effects = {}, signer }: AssizeOptions): Uint8Array | undefined {
   return effects.recoveryKey === undefined ? undefined : recoveryKeyOf(effects, signer);
 }
 
-/** @throws RuntimeError `bad_option` */
+/** @throws RuntimeError `bad_argument` */
 export function recoveryKeyOf({ recoveryKey }: EffectOptions, signer?: EntrySigner): Uint8Array {
   if (recoveryKey !== undefined && recoveryKey.length < RECOVERY_KEY_CHARACTERS_MIN)
     throw badOption(
@@ -474,7 +474,7 @@ export function recoveryKeyOf({ recoveryKey }: EffectOptions, signer?: EntrySign
   return secret === undefined ? PROCESS_KEY : hashBytes(Buffer.from(`assize/recovery-key/v1\n${secret}`));
 }
 
-/** @throws RuntimeError `bad_option` */
+/** @throws RuntimeError `bad_argument` */
 export function effectLogOf(store: LedgerStore): LedgerStore & EffectStore {
   if (typeof (store as Partial<EffectStore>).leaseEffects === 'function') return store as LedgerStore & EffectStore;
   throw badOption('`tools` need a store with an effect log');
@@ -492,5 +492,5 @@ const LEASE_MS = 10_000;
 const LEASE_MS_MIN = 100;
 
 export function badOption(what: string, cause?: unknown): RuntimeError {
-  return new RuntimeError('bad_option', `The options are not valid: ${what}.`, { cause });
+  return new RuntimeError('bad_argument', `The options are not valid: ${what}.`, { cause });
 }

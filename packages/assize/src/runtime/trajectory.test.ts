@@ -574,11 +574,11 @@ describe('beginning', () => {
     ],
     ['opened as of another domain', (assize) => assize.open('t', deskOf('world', '2')), 'domain_mismatch'],
     ['opened as of what is no domain', (assize) => assize.open('t', null as never), 'domain_mismatch'],
-    ['with a note that is no text', (assize) => assize.create(desk, { note: 7 as never }), 'bad_option'],
+    ['with a note that is no text', (assize) => assize.create(desk, { note: 7 as never }), 'bad_argument'],
     ['with a domain that is not the runtime’s', (assize) => assize.create(deskOf('world', '2')), 'domain_mismatch'],
     ['with a writ of a foreign anchor', (assize) => assize.create(desk, { writs: [foreignWrit()] }), 'bad_writ'],
     ['with what is no writ', (assize) => assize.create(desk, { writs: [{} as Writ] }), 'bad_writ'],
-    ['with no list of writs', (assize) => assize.create(desk, { writs: 'x' as never }), 'bad_option'],
+    ['with no list of writs', (assize) => assize.create(desk, { writs: 'x' as never }), 'bad_argument'],
     ['as a branch of nothing', (assize) => assize.branch('t', 'a'.repeat(64), { note: 'n' }), 'not_found'],
     [
       'as a branch of no trajectory',
@@ -606,7 +606,7 @@ describe('beginning', () => {
   test('at a clock that gives no instant is refused', async () => {
     const store = new FaultyStore();
     const assize = runtimeOver(store, [desk], { ports: { clock: { now: () => 'now' } } });
-    expect(await refusal(store, () => assize.create(desk))).toBe('bad_option');
+    expect(await refusal(store, () => assize.create(desk))).toBe('bad_argument');
   });
 
   test('names are drawn at random, and are names', async () => {

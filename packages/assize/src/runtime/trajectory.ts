@@ -453,7 +453,7 @@ export class Trajectory<D extends Domain = Domain> {
    *
    * @throws EffectError `unknown_tool`, `bad_input`, `not_authorised`, `scope_exceeded`, `stale`,
    * `resource_in_doubt`, `tool_failed`, `outcome_unknown`, `key_collision`, `deadline`,
-   * `lease_lost`; RuntimeError `bad_intent`, `bad_option`, and the errors of `propose`;
+   * `lease_lost`; RuntimeError `bad_intent`, `bad_argument`, and the errors of `propose`;
    * AuthorityError `bad_resource`; the errors of the body
    */
   transaction<T>(
@@ -468,7 +468,7 @@ export class Trajectory<D extends Domain = Domain> {
    * branch sees the facts of its source as of the branch entry. Its own statements stay in the
    * branch.
    *
-   * @throws RuntimeError `bad_option` if the store keeps no facts; ArgumentError `bad_argument`
+   * @throws RuntimeError `bad_argument` if the store keeps no facts; ArgumentError `bad_argument`
    */
   memory(options: MemoryOptions): Memory {
     const beliefs = requireFactStore(this.#context.beliefs);
@@ -594,7 +594,7 @@ export class Trajectory<D extends Domain = Domain> {
    * The runtime must have the new version in `domains`. Open the trajectory again for the types of
    * the new version. A program without the new version gets `domain_mismatch` from then on.
    *
-   * @throws RuntimeError `already_upgraded`, `bad_intent`, `bad_option`, `unknown_writ`,
+   * @throws RuntimeError `already_upgraded`, `bad_intent`, `bad_argument`, `unknown_writ`,
    * `bad_writ`, `concluded`, `halted`, `conflict`, `commit_unknown`, `clock_behind`; KernelError
    * `unauthorised_counselor`; ArgumentError `bad_argument`
    */

@@ -4,11 +4,6 @@ export type StoreErrorCode =
   /** No store has a URL of that form. Write `sqlite:./file.db`, `postgres://…` or `memory:`. */
   | 'store_unknown'
   /**
-   * The file, its folder, the database or its schema is missing. Check the URL, or open with mode
-   * `create`.
-   */
-  | 'store_not_found'
-  /**
    * The file or schema belongs to another program, and was left unchanged. Name another file or
    * schema.
    */

@@ -20,11 +20,11 @@ export function currentTracer(): Tracer | undefined {
 /**
  * Tells every later step of this process to a tracer. Returns a function that ends this.
  *
- * @throws TraceError `already_traced`
+ * @throws TraceError `misuse`
  */
 export function installTracer(tracer: Tracer): () => void {
   if (current !== undefined)
-    throw new TraceError('already_traced', 'This process has a tracer of Assize already. Stop that tracer first.');
+    throw new TraceError('misuse', 'This process has a tracer of Assize already. Stop that tracer first.');
   current = tracer;
   return () => {
     if (current === tracer) current = undefined;

@@ -165,15 +165,15 @@ test('a start that is not one name, or not valid, is refused', async () => {
   const code = (start: object): Promise<string> =>
     blastRadius(store, start).then(
       () => 'found',
-      (error) => error.code,
+      (error) => `${error.name} ${error.code}`,
     );
-  expect(await code({})).toBe('bad_option');
-  expect(await code({ writ: 'a'.repeat(64), principal: 'p' })).toBe('bad_option');
-  expect(await code({ entry: 'a' })).toBe('bad_option');
-  expect(await code({ entry: 'a'.repeat(64) })).toBe('not_found');
-  expect(await code({ principal: 'p', since: 'yesterday' })).toBe('bad_option');
-  expect(await code({ principal: 'p', until: 5 })).toBe('bad_argument');
-  expect(await code({ principal: 'p', since: START, until: START })).toBe('bad_option');
+  expect(await code({})).toBe('RuntimeError bad_argument');
+  expect(await code({ writ: 'a'.repeat(64), principal: 'p' })).toBe('RuntimeError bad_argument');
+  expect(await code({ entry: 'a' })).toBe('RuntimeError bad_argument');
+  expect(await code({ entry: 'a'.repeat(64) })).toBe('RuntimeError not_found');
+  expect(await code({ principal: 'p', since: 'yesterday' })).toBe('RuntimeError bad_argument');
+  expect(await code({ principal: 'p', until: 5 })).toBe('ArgumentError bad_argument');
+  expect(await code({ principal: 'p', since: START, until: START })).toBe('RuntimeError bad_argument');
 });
 
 test('an altered entry ends the search, with its fault', async () => {

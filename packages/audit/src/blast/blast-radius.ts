@@ -66,7 +66,7 @@ export interface BlastRadius extends FactConsequences {
  * The search reads every entry of the store, and writes nothing. Each entry is checked on its own,
  * without its chain: `verify` checks the chains.
  *
- * @throws RuntimeError `bad_option`, `not_found`; LedgerFault for an altered entry or a missing
+ * @throws RuntimeError `bad_argument`, `not_found`; LedgerFault for an altered entry or a missing
  * blob; ArgumentError `bad_argument`
  */
 export async function blastRadius(

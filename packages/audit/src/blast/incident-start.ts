@@ -58,7 +58,7 @@ export const INCIDENT_START: ArgumentSchema = arg.options<IncidentStart>({
 /**
  * Whether an incident begins with an entry, or with some of its statements.
  *
- * @throws RuntimeError `bad_option` for a start without exactly one name, or an invalid id or
+ * @throws RuntimeError `bad_argument` for a start without exactly one name, or an invalid id or
  * instant; `not_found` for an entry that the store does not have; ArgumentError `bad_argument`
  */
 export async function startRule(store: LedgerStore, start: IncidentStart): Promise<WalkOptions['startIn']> {
@@ -77,14 +77,14 @@ export async function startRule(store: LedgerStore, start: IncidentStart): Promi
   };
 }
 
-/** @throws RuntimeError `bad_option` */
+/** @throws RuntimeError `bad_argument` */
 function onlyName(start: IncidentStart): (typeof NAMES)[number] {
   const [name, another] = NAMES.filter((each) => start[each] !== undefined);
   if (name !== undefined && another === undefined) return name;
   throw bad(`an incident begins with exactly one of ${NAMES.join(', ')}; pass one`);
 }
 
-/** @throws RuntimeError `bad_option` for an invalid id or instant, or an empty period */
+/** @throws RuntimeError `bad_argument` for an invalid id or instant, or an empty period */
 function requireForms(start: IncidentStart): void {
   for (const each of ['entry', 'writ', 'definition'] as const)
     if (start[each] !== undefined && !isHash(start[each])) throw bad(`${each} must be 64 hex digits`);
@@ -134,5 +134,5 @@ async function statementsOf(store: LedgerStore & FactStore, facts: NamedFacts): 
 const FACTS_PAGE = 1_000;
 
 function bad(detail: string): RuntimeError {
-  return new RuntimeError('bad_option', `The start of the incident is not valid: ${detail}.`);
+  return new RuntimeError('bad_argument', `The start of the incident is not valid: ${detail}.`);
 }

@@ -70,7 +70,7 @@ const BUNDLE_OPTIONS = arg.options<BundleOptions>({
  * Makes a proof bundle (docs/reference/proof-bundle.md): entries, their context, and all that shows
  * offline that they are in the log. The same options and ledger give the same bytes.
  *
- * @throws RuntimeError `bad_option`, `bad_checkpoint`, `log_truncated`, `log_diverged`,
+ * @throws RuntimeError `bad_argument`, `bad_checkpoint`, `log_truncated`, `log_diverged`,
  * `not_found`, `never_pending`, `not_logged`, `bundle_too_large`; LedgerFault for an entry that is
  * not valid; ArgumentError `bad_argument`; the reason of the signal
  */
@@ -80,7 +80,7 @@ export async function makeBundle(store: LedgerStore & LogStore, options: BundleO
   const scope = checkedScope(options.scope);
   const madeAt = readInstant(options.madeAt);
   if (madeAt === undefined)
-    throw new RuntimeError('bad_option', 'madeAt is not a time. Pass a Date or a text such as 2026-03-23T09:00:00Z.');
+    throw new RuntimeError('bad_argument', 'madeAt is not a time. Pass a Date or a text such as 2026-03-23T09:00:00Z.');
   const opened = readCheckpoint(signed, { origin: logKey.name, keys: [logKey] }, known);
   const { checkpoint, cosignatures } = opened;
   await requireContinuation(store, checkpoint);

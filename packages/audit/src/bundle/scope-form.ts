@@ -7,12 +7,12 @@ import type { BundleScope } from './scope.ts';
 /**
  * A scope of a caller, as a manifest has it.
  *
- * @throws RuntimeError `bad_option`
+ * @throws RuntimeError `bad_argument`
  */
 export function checkedScope(value: unknown): BundleScope {
   const wrong = scopeFault(value);
   if (wrong === undefined) return structuredClone(value) as BundleScope;
-  throw new RuntimeError('bad_option', `The scope of the bundle is not valid: ${wrong}.`);
+  throw new RuntimeError('bad_argument', `The scope of the bundle is not valid: ${wrong}.`);
 }
 
 /** The reason why a value is not a scope, or undefined. */

@@ -38,7 +38,7 @@ const AUDIT_OPTIONS = arg.options<Pick<VerifyOptions, 'entryKeys'>>({ entryKeys:
  * not. So the store need not be trusted. The chains of all entries must be valid, with their
  * signatures; `verifyStore` checks more.
  *
- * @throws RuntimeError `bad_checkpoint` for a checkpoint that the log did not sign, `bad_option`
+ * @throws RuntimeError `bad_checkpoint` for a checkpoint that the log did not sign, `bad_argument`
  * and KeyError for `entryKeys`; ArgumentError `bad_argument`
  */
 export async function auditCheckpoints(

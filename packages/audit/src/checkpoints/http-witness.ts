@@ -33,14 +33,14 @@ const HTTP_WITNESS_OPTIONS = arg.options<HttpWitnessOptions>({
  * A witness over HTTP (c2sp.org/tlog-witness). The first request assumes the size that the witness
  * knows. If the witness answers with another size, the request is repeated with that.
  *
- * @throws RuntimeError `bad_option` for an invalid URL; ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_argument` for an invalid URL; ArgumentError `bad_argument`
  */
 export function httpWitness(options: HttpWitnessOptions): Witness {
   checkArgument(HTTP_WITNESS_OPTIONS, options, 'options');
   const { url, key, timeoutMs = 10_000, fetch = globalThis.fetch } = options;
   const parsed = URL.parse('add-checkpoint', url.endsWith('/') ? url : `${url}/`);
   if (parsed === null)
-    throw new RuntimeError('bad_option', 'The `url` of the witness is not valid. Pass an absolute URL.');
+    throw new RuntimeError('bad_argument', 'The `url` of the witness is not valid. Pass an absolute URL.');
   const address = parsed;
   let known = 0;
 

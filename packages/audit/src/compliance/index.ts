@@ -11,7 +11,7 @@
  * Never: says that a law or a standard is met, names a date on which one applies, or writes an
  * entry.
  */
-export { ComplianceError, type ComplianceErrorCode } from './errors.ts';
+export { ComplianceError } from './errors.ts';
 export type { CheckedCheckpoint, GivenCheckpoint, IntegrityFault } from './evidence/integrity.ts';
 export type { Example } from './evidence/tally.ts';
 export { FRAMEWORKS } from './frameworks/all.ts';

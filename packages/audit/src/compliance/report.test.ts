@@ -436,13 +436,13 @@ describe('a report', () => {
 });
 
 test.each([
-  [{ frameworks: ['eu-ai-akt'] }, 'unknown_framework', /Did you mean eu-ai-act\?/],
-  [{ frameworks: ['zzz'] }, 'unknown_framework', /Pass one of eu-ai-act, /],
-  [{ since: '2026-03-02T00:00:00.000000Z', until: '2026-03-02T00:00:00.000000Z' }, 'empty_period', /before the end/],
-  [{ trajectories: ['t', 'u'] }, 'unknown_trajectory', /no trajectory "u"/],
-  [{ size: 99 }, 'unknown_log_size', /the first 99/],
-  [{ size: 0 }, 'unknown_log_size', /the first 0/],
-  [{ size: 1.5 }, 'unknown_log_size', /the first 1.5/],
+  [{ frameworks: ['eu-ai-akt'] }, 'not_found', /Did you mean eu-ai-act\?/],
+  [{ frameworks: ['zzz'] }, 'not_found', /Pass one of eu-ai-act, /],
+  [{ since: '2026-03-02T00:00:00.000000Z', until: '2026-03-02T00:00:00.000000Z' }, 'bad_argument', /before the end/],
+  [{ trajectories: ['t', 'u'] }, 'not_found', /no trajectory "u"/],
+  [{ size: 99 }, 'not_found', /the first 99/],
+  [{ size: 0 }, 'not_found', /the first 0/],
+  [{ size: 1.5 }, 'not_found', /the first 1.5/],
   [{ since: 'May' }, 'bad_argument', /since/],
   [{ sinc: 'May' }, 'bad_argument', /sinc/],
 ])('%j is refused with %s', async (options, code, message) => {

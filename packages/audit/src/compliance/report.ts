@@ -84,8 +84,8 @@ const OPTIONS: ArgumentSchema = arg.options<ReportOptions>({
  * A report of the frameworks. Two reports of one store with the same options and size are equal,
  * however the log grows between them. A fault of the ledger is a gap of the report.
  *
- * @throws ComplianceError `unknown_framework`, `empty_period`, `unknown_trajectory`,
- * `unknown_log_size`; the errors of `openCheckpoint` for a wrong key; ArgumentError `bad_argument`
+ * @throws ComplianceError `not_found`, `bad_argument`; the errors of `openCheckpoint` for a wrong
+ * key; ArgumentError `bad_argument`
  */
 export async function makeReport(
   store: LedgerStore & LogStore,
@@ -118,25 +118,25 @@ export async function makeReport(
   };
 }
 
-/** @throws ComplianceError `empty_period`; ArgumentError `bad_argument` */
+/** @throws ComplianceError `bad_argument`; ArgumentError `bad_argument` */
 function requirePeriod({ since, until }: EvidenceOptions): void {
   for (const [name, at] of Object.entries({ since, until }))
     if (at !== undefined) checkArgument(arg.of('an instant', isInstant), at, `options.${name}`);
   if (since === undefined || until === undefined || since < until) return;
   throw new ComplianceError(
-    'empty_period',
+    'bad_argument',
     `The period begins at ${since} and ends at ${until}. Pass a begin before the end.`,
   );
 }
 
-/** @throws ComplianceError `unknown_trajectory` */
+/** @throws ComplianceError `not_found` */
 async function requireTrajectories(store: LedgerStore, names: readonly string[] | undefined): Promise<void> {
   if (names === undefined) return;
   const known = new Set((await store.trajectories()).map(({ trajectory_id }) => trajectory_id));
   const unknown = names.find((name) => !known.has(name));
   if (unknown === undefined) return;
   throw new ComplianceError(
-    'unknown_trajectory',
+    'not_found',
     `The ledger has no trajectory ${JSON.stringify(unknown)}. List the names with assize log.`,
   );
 }

@@ -244,7 +244,10 @@ describe('a response', () => {
           await trajectory.approvals.reject(made.pending, { principal: 'human:ida', method: 'test', reason: 'no' });
         const before = await store.trajectories();
         const carrying = carryOut(open(), store, { incident: made.incident, writFor: writsOf(world) });
-        await expect(carrying).rejects.toMatchObject({ code: 'no_approved_incident' });
+        await expect(carrying).rejects.toMatchObject({
+          code: 'not_found',
+          message: expect.stringMatching(/waits for a person|was not approved/),
+        });
         expect(await store.trajectories()).toEqual(before);
       }),
       { numRuns: cases(200) },
@@ -303,18 +306,29 @@ describe('a response', () => {
       { start: START, steps: [], remains },
     ])
       await expect(openIncident(assize, { ...input, plan })).rejects.toMatchObject({
-        ...{ code: 'no_steps', evidence: { remains: plan.remains.length } },
+        ...{
+          code: 'wrong_state',
+          message: expect.stringContaining('The response has no step that'),
+          evidence: { remains: plan.remains.length },
+        },
       });
     expect(await store.head(INCIDENTS)).toBeUndefined();
     const plan = { start: START, steps: [{ kind: 'halt', trajectory: 't' } as const], remains: [] };
     const { incident: id, pending } = await openIncident(assize, { ...input, plan });
     const carry = (incident: string) => carryOut(assize, store, { incident, writFor: writsOf(world) });
-    await expect(carry('none')).rejects.toMatchObject({ code: 'unknown_incident' });
-    await expect(carry(id)).rejects.toMatchObject({ code: 'no_approved_incident', evidence: { approval: pending } });
+    await expect(carry('none')).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('the command that proposed the'),
+    });
+    await expect(carry(id)).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringMatching(/Approve its proposal|its plan was rejected, or the/),
+      evidence: { approval: pending },
+    });
     const rejection = { principal: 'human:ida', method: 'test', reason: 'no' };
     await (await assize.open(INCIDENTS)).approvals.reject(pending as Hash, rejection);
     await expect(carry(id)).rejects.toMatchObject({
-      ...{ code: 'no_approved_incident', message: expect.stringContaining('was rejected') },
+      ...{ code: 'not_found', message: expect.stringContaining('was rejected') },
     });
   });
 
@@ -482,7 +496,10 @@ test('an incident of a first state, and one in a branch, is never carried out', 
   };
   for (const trajectoryId of [INCIDENTS, 'branch']) {
     const carried = carryOut(assize, store, { incident: 'i', writFor, trajectoryId });
-    await expect(carried).rejects.toMatchObject({ code: 'no_incident_trajectory' });
+    await expect(carried).rejects.toMatchObject({
+      code: 'wrong_state',
+      message: expect.stringMatching(/Name another trajectory for|did not begin without/),
+    });
   }
   expect((await assize.open('t')).length).toBe(1);
 });

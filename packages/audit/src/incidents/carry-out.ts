@@ -42,8 +42,8 @@ const CARRY_OUT = arg.members({
  * A step that is refused has failed, and the next one follows. Its item remains. A failure that
  * passes by itself, such as an unreachable store, is thrown, and the incident stays open.
  *
- * @throws IncidentError `no_approved_incident`, `unknown_incident`, `no_incident_trajectory`,
- * `outcome_not_recorded`; the errors of `Assize.open`; ArgumentError `bad_argument`
+ * @throws IncidentError `not_found`, `wrong_state`, `outcome_not_recorded`; the errors of
+ * `Assize.open`; ArgumentError `bad_argument`
  */
 export async function carryOut(
   assize: Assize,
@@ -103,7 +103,7 @@ class IncidentRecord {
   /**
    * The incident with the entries of other processes.
    *
-   * @throws IncidentError `no_approved_incident`, `unknown_incident`
+   * @throws IncidentError `not_found`
    */
   async read(): Promise<Incident> {
     const status = await statusOf(this.#trajectory, this.#id);
@@ -115,18 +115,18 @@ class IncidentRecord {
     const [id, { id: place }] = [this.#id, this.#trajectory];
     if (approval !== undefined)
       return new IncidentError(
-        'no_approved_incident',
+        'not_found',
         `The incident ${id} in ${place} waits for a person. Approve its proposal ${approval} first.`,
         { evidence: { incident: id, approval } },
       );
     if (await wasProposed(this.#store, place, id))
       return new IncidentError(
-        'no_approved_incident',
+        'not_found',
         `The incident ${id} in ${place} was not approved: its plan was rejected, or the time to approve it ran out. Propose the response again.`,
         { evidence: { incident: id } },
       );
     return new IncidentError(
-      'unknown_incident',
+      'not_found',
       `There is no incident ${id} in ${place}. Check the id: the command that proposed the response printed it.`,
       { evidence: { incident: id } },
     );

@@ -7,14 +7,14 @@ import { IncidentError } from './errors.ts';
 
 export type IncidentTrajectory = Trajectory<typeof incident>;
 
-/** Opens the trajectory of incidents. @throws IncidentError `no_incident_trajectory` */
+/** Opens the trajectory of incidents. @throws IncidentError `wrong_state` */
 export async function openIncidentTrajectory(assize: Assize, trajectoryId: string): Promise<IncidentTrajectory> {
   try {
     return await assize.open(trajectoryId, incident);
   } catch (error) {
     if (!isAssizeError(error, 'domain_mismatch')) throw error;
     throw new IncidentError(
-      'no_incident_trajectory',
+      'wrong_state',
       `The trajectory ${trajectoryId} is not of the domain incident. Name another trajectory for incidents.`,
       { cause: error, evidence: { trajectory_id: trajectoryId } },
     );
@@ -37,7 +37,7 @@ export async function ensureIncidentTrajectory(assize: Assize, trajectoryId: str
  * An incident in the first state of a trajectory would have no approval in the ledger: a writer of
  * first states could name any approver.
  *
- * @throws IncidentError `no_incident_trajectory`
+ * @throws IncidentError `wrong_state`
  */
 export async function requireEmptyBeginning(store: Pick<LedgerStore, 'entries'>, trajectoryId: string): Promise<void> {
   const [first] = await store.entries(trajectoryId, { limit: 1 });
@@ -45,7 +45,7 @@ export async function requireEmptyBeginning(store: Pick<LedgerStore, 'entries'>,
   const { payload } = readRow(first);
   if (payload.kind === 'root' && canonicalize(payload.initial_state) === EMPTY) return;
   throw new IncidentError(
-    'no_incident_trajectory',
+    'wrong_state',
     `The trajectory ${trajectoryId} did not begin without incidents, so its approvals are not in the ledger. Name another trajectory for incidents.`,
     { evidence: { trajectory_id: trajectoryId } },
   );

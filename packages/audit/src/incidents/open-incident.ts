@@ -53,8 +53,8 @@ const OPEN = arg.members({
  * no step is carried out before. If an open incident has the same plan, nothing is proposed, and
  * that incident is returned.
  *
- * @throws IncidentError `no_steps`, `no_incident_trajectory`, `incident_refused`; the errors of
- * `Assize.create`, `Assize.open` and `Trajectory.propose`; ArgumentError `bad_argument`
+ * @throws IncidentError `wrong_state`, `incident_refused`; the errors of `Assize.create`,
+ * `Assize.open` and `Trajectory.propose`; ArgumentError `bad_argument`
  */
 export async function openIncident(assize: Assize, input: OpenIncident): Promise<ProposedIncident> {
   checkArgument(OPEN, input, 'input');
@@ -88,11 +88,11 @@ export async function openIncident(assize: Assize, input: OpenIncident): Promise
   );
 }
 
-/** @throws IncidentError `no_steps` */
+/** @throws IncidentError `wrong_state` */
 function requireSteps({ steps, remains }: ResponsePlan): void {
   if (steps.length > 0) return;
   const rest = remains.length === 0 ? 'Nothing remains to be done' : 'Follow the advice of the items that remain';
-  throw new IncidentError('no_steps', `The response has no step that is still needed. ${rest}.`, {
+  throw new IncidentError('wrong_state', `The response has no step that is still needed. ${rest}.`, {
     evidence: { remains: remains.length },
   });
 }

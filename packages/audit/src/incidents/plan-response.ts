@@ -47,8 +47,8 @@ const RADIUS = arg.members({
  * cache. Writs are revoked first. Statements are withdrawn before trajectories are halted, because
  * a halted trajectory states nothing.
  *
- * @throws IncidentError `nothing_affected`, `too_many_steps`; LedgerFault for a trajectory that
- * does not verify; ArgumentError `bad_argument`
+ * @throws IncidentError `not_found`, `too_large`; LedgerFault for a trajectory that does not
+ * verify; ArgumentError `bad_argument`
  */
 export async function planResponse(
   store: LedgerStore,
@@ -59,7 +59,7 @@ export async function planResponse(
   checkArgument(PLAN_OPTIONS, options, 'options');
   const { halts = 'affected', holdersIn = async () => new Map() } = options;
   if (radius.entries.length === 0)
-    throw new IncidentError('nothing_affected', 'No entry derives from the start. Name another start.');
+    throw new IncidentError('not_found', 'No entry derives from the start. Name another start.');
   const trajectories = new AffectedTrajectories(store);
   const revocations = await planRevocations(radius, { store, trajectories, holdersIn });
   const steps: readonly ResponseStep[] = [
@@ -83,7 +83,7 @@ export async function planResponse(
 function requireSmall(steps: number): void {
   if (steps <= STEPS_MAX) return;
   throw new IncidentError(
-    'too_many_steps',
+    'too_large',
     `The response has ${steps} steps and remaining items, and an incident has at most ${STEPS_MAX}. Narrow the start by its period, or follow fewer derivations.`,
     { evidence: { steps, most: STEPS_MAX } },
   );

@@ -8,7 +8,7 @@ import { isCellsUrl, partsOfCellsUrl, readCellsFile } from '../index.ts';
  * Refuses to create a root key for cells whose root log exists: another machine has the key, and
  * tokens and orders of a second key would not count there. Any other URL passes.
  *
- * @throws CliError `usage`; CellsError `bad_cells_file`; the errors of the root store
+ * @throws CliError `usage`; CellsError `bad_config`; the errors of the root store
  */
 export async function requireCellsKey(storeUrl: string): Promise<void> {
   if (!isCellsUrl(storeUrl) || findRootKey(storeUrl) !== undefined) return;

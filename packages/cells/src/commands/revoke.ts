@@ -114,16 +114,12 @@ function requireKnown({ grants, tokens, isConfigured, names }: Known, name: stri
   );
 }
 
-/** @throws CellsError `order_refused`, as the root log would, before the command prints and asks */
+/** @throws CellsError `wrong_state`, as the root log would, before the command prints and asks */
 function requireNotRevoked({ revoked }: DirectoryState, name: string): void {
   if (!Object.hasOwn(revoked, name)) return;
-  throw new CellsError(
-    'order_refused',
-    `${name} is revoked already: ${revoked[name]}. No second revocation is needed.`,
-    {
-      evidence: { action: 'revoke', principal: name },
-    },
-  );
+  throw new CellsError('wrong_state', `${name} is revoked already: ${revoked[name]}. No second revocation is needed.`, {
+    evidence: { action: 'revoke', principal: name },
+  });
 }
 
 /** Prints all that the revocation ends, before the question and the order. */

@@ -172,11 +172,11 @@ export class CellOrders {
   }
 }
 
-/** @throws CellsError `order_not_applied` */
+/** @throws CellsError `bad_config` */
 function requireDone(trajectoryId: string, ruling: { readonly ruling: string }): void {
   if (ruling.ruling === 'committed') return;
   throw new CellsError(
-    'order_not_applied',
+    'bad_config',
     `An order of the root log was ${ruling.ruling} in ${trajectoryId}. The cell accepts no entry until it is applied.`,
     { evidence: { trajectory_id: trajectoryId } },
   );

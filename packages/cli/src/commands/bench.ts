@@ -22,7 +22,7 @@ export function bench(program: Command): void {
       const clone = cloneFolder();
       if (clone === undefined) {
         throw new CliError(
-          'not_packaged',
+          'missing_package',
           'The published package has no benchmarks. Clone the repository and run npm run bench.',
         );
       }

@@ -59,16 +59,16 @@ export function conformance(program: Command): void {
   );
 }
 
-/** @throws CliError `not_packaged`, `no_peers` */
+/** @throws CliError `missing_package` */
 function peerDrivers(): DriverCommand[] {
   const clone = cloneFolder();
   if (clone === undefined)
     throw new CliError(
-      'not_packaged',
+      'missing_package',
       'The published package has no drivers of other runtimes. Clone the repository, or pass --driver COMMAND.',
     );
   if (!existsSync(join(clone, 'peers/node_modules')))
-    throw new CliError('no_peers', 'The other runtimes are not installed. Run npm ci --prefix peers in the clone.');
+    throw new CliError('missing_package', 'The other runtimes are not installed. Run npm ci --prefix peers in the clone.');
   const folder = join(clone, 'peers/drivers');
   return globSync('*.driver.ts', { cwd: folder })
     .sort()
@@ -111,7 +111,7 @@ async function judgeDrivers(
       reports.push(report);
       columns.push(report);
     } catch (error) {
-      if (!isAssizeError(error) || error.code === 'unknown_scenario') throw error;
+      if (!isAssizeError(error) || error.code === 'not_found') throw error;
       failed.push({ command, code: error.code, message: error.message });
       columns.push(unjudgedReport({ driver: nameOf(driver), reason: error.message, scenarios }));
     }

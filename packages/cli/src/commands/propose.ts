@@ -13,10 +13,10 @@ import {
   withSharedOptions,
 } from '@assize/command';
 import type { WritChain } from 'assize/host';
-import { isAssizeError, isInstance, type Json } from 'assize/internal/base';
+import { isInstance, type Json } from 'assize/internal/base';
 import { DEFAULT_AGENT } from 'assize/internal/config';
 import type { Tool } from 'assize/internal/effects';
-import type { Ruling } from 'assize/internal/runtime';
+import { type Ruling, RuntimeError } from 'assize/internal/runtime';
 import { rulingView, shortId } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { type ActingIn, actingWrit } from '../input/acting-writ.ts';
@@ -97,7 +97,9 @@ export function propose(program: Command): void {
             return made;
           }).catch((error: unknown) => {
             if (isInstance(error, Interrupted)) throw new Interrupted(error.signal, true, 'nothing was proposed');
-            throw tools.length === 0 && isAssizeError(error, 'bad_option') ? withoutTools(action, error) : error;
+            throw tools.length === 0 && isInstance(error, RuntimeError) && error.code === 'bad_argument'
+              ? withoutTools(action, error)
+              : error;
           });
           return say(session, ruling, options);
         });

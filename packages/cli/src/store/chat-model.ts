@@ -9,7 +9,7 @@ const ANTHROPIC = 'https://api.anthropic.com';
  * `@URL`. Keys come from the environment alone, because other users of a machine can read a command
  * line. The key of a provider is sent to that provider only; `ASSIZE_MODEL_KEY` is sent to any.
  *
- * @throws CliError `usage`; ModelError `bad_model_option`
+ * @throws CliError `usage`; ModelError `bad_argument`
  */
 export function chatModelOf(text: string, textTools: boolean): ChatModel {
   const { kind, model, url } = partsOf(text);

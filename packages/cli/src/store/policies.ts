@@ -16,7 +16,7 @@ export interface PolicyFiles {
  * its name ends so. A YAML file is a rules file, of which this is the part that denies without
  * state. Any other file is a rule table in JSON.
  *
- * @throws CliError; CedarError `missing_peer`
+ * @throws CliError; CedarError `missing_package`
  */
 export async function policyFrom({ policy: path, schema }: PolicyFiles): Promise<Policy | undefined> {
   const isCedar = path?.endsWith('.cedar') === true;
@@ -68,7 +68,7 @@ const BUILT_IN = 'assize.';
 
 /** The description of a policy, with its file. */
 function inFile(path: string, cause: unknown): unknown {
-  if (!isAssizeError(cause) || !['bad_policy', 'bad_schema'].includes(cause.code)) return cause;
+  if (!isAssizeError(cause, 'bad_input')) return cause;
   return new CliError('bad_input', `${path}: ${cause.message}`, { cause });
 }
 

@@ -174,7 +174,7 @@ function peopleIn(text: string): People {
  * are two models: the host tells them apart, also in recorded questions, so that neither has the
  * answers of the other.
  *
- * @throws CliError `usage`; ModelError `bad_model_option`
+ * @throws CliError `usage`; ModelError `bad_argument`
  */
 function namedModels(
   texts: readonly string[],

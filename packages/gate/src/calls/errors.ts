@@ -1,6 +1,8 @@
 import { AssizeError } from 'assize/internal/base';
+import type { GatewayErrorCode } from '#gateway';
 
 export type CallErrorCode =
+  | GatewayErrorCode
   /**
    * The rules or a person refused the call, so it was not made. The message says why. Evidence
    * `{call}`.
@@ -23,18 +25,20 @@ export type CallErrorCode =
    */
   | 'call_failed'
   /**
-   * The rules of the file are not accepted. Correct them, as the message says. Evidence
-   * `{trajectory_id}`.
+   * The call has no run, thread or id, so a repetition could not be known. Pass the identity that
+   * the message names. Evidence `{tool}`.
    */
-  | 'rules_refused'
-  /** The server does not answer. Start it with `assize serve`. */
-  | 'no_answer'
-  /** The answer has no form of the API. See that the address is that of `assize serve`. */
-  | 'bad_answer'
-  /** The server refused the request. Do what its message says. Evidence `{code}`. */
-  | 'server_refused'
-  /** The program has no token of the person. Pass it in `people`. Evidence `{principal}`. */
-  | 'no_credential';
+  | 'no_identity'
+  /**
+   * The call waits for a person, and its caller cannot pause. Make the call where it can pause, as
+   * the message says. Evidence `{call, approval}`.
+   */
+  | 'cannot_pause'
+  /**
+   * The tool paused itself after it was begun, and cannot be made again. Let the rules ask instead,
+   * or name the tool in `idempotent`. Evidence `{call}`.
+   */
+  | 'tool_paused';
 
 /** A tool call that was not made, or has no result. */
 export class CallError extends AssizeError<CallErrorCode> {

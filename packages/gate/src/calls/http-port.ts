@@ -70,7 +70,7 @@ export class HttpPort implements CallPort {
       try {
         return await this.#send('POST', `${this.#calls()}?wait=${wait}`, body, { wait });
       } catch (error) {
-        if (lost === ASK_PAUSES_MS.length || !isAssizeError(error, 'no_answer')) throw error;
+        if (lost === ASK_PAUSES_MS.length || !isAssizeError(error, 'unreachable')) throw error;
         await pause(ASK_PAUSES_MS[lost]);
       }
     }
@@ -95,7 +95,7 @@ export class HttpPort implements CallPort {
     const { decision, by, digest, reason, args } = persons;
     const token = Object.hasOwn(this.#options.people, by) ? this.#options.people[by] : undefined;
     if (token === undefined)
-      throw new CallError('no_credential', `This program has no token of ${by}. Pass it in \`people\`.`, {
+      throw new CallError('unauthenticated', `This program has no token of ${by}. Pass it in \`people\`.`, {
         evidence: { principal: by },
       });
     const body = {
@@ -150,7 +150,7 @@ export class HttpPort implements CallPort {
       .then(async (answer) => ({ answer, text: await answer.text() }))
       .catch((cause: unknown) => {
         const text = `The server ${url.origin} does not answer. Start it with assize serve.`;
-        throw new CallError('no_answer', text, { cause, retryable: true });
+        throw new CallError('unreachable', text, { cause, retryable: true });
       });
     const document = documentOf(text);
     if (answer.ok && document !== undefined) return document;

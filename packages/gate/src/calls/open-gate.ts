@@ -32,8 +32,8 @@ export interface OpenGateOptions extends GateOptions {
  * force. People approve in `assize serve` over the same store, with `assize approve`, or as the
  * program says with `CallPort.decide`.
  *
- * @throws GatewayError `bad_rules`; CallError `rules_refused`; the
- * errors of `createAssize`; ArgumentError `bad_argument`
+ * @throws GatewayError `bad_rules`; CallError `bad_rules`; the errors of `createAssize`;
+ * ArgumentError `bad_argument`
  */
 export async function openGate(options: OpenGateOptions): Promise<Gate> {
   checkArgument(OPTIONS, options, 'options');
@@ -103,13 +103,9 @@ async function configure(trajectory: Trajectory, wanted: ReturnType<typeof confi
   const ruling = await trajectory.propose({ action: 'configure', role: 'admin', args: wanted as never, writ });
   if (ruling.ruling === 'committed') return;
   const { detail } = ruling;
-  throw new CallError(
-    'rules_refused',
-    `The rules ${wanted.rules.id} are not in force in ${trajectory.id}: ${detail}.`,
-    {
-      evidence: { trajectory_id: trajectory.id },
-    },
-  );
+  throw new CallError('bad_rules', `The rules ${wanted.rules.id} are not in force in ${trajectory.id}: ${detail}.`, {
+    evidence: { trajectory_id: trajectory.id },
+  });
 }
 
 function isAddress(value: unknown): boolean {

@@ -12,14 +12,14 @@ export type GatewayTool = CallableTool;
  * The arguments of `configure` for rules and registered tools. Assize makes the calls of every
  * changing tool; a tool that only reads is called by its caller.
  *
- * @throws GatewayError `bad_tool`
+ * @throws GatewayError `bad_argument`
  */
 export function configuration(rules: Rules, tools: readonly GatewayTool[] = []): Configuration {
   const runs = tools.filter((tool) => tool.class !== undefined).map(({ name }) => name);
   for (const name of runs) {
     const dot = name.indexOf('.');
     if (dot > 0 && SERVER.test(name.slice(0, dot)) && TOOL.test(name.slice(dot + 1))) continue;
-    throw new GatewayError('bad_tool', `The tool ${name} has no server. Name it server.tool, such as bank.pay.`, {
+    throw new GatewayError('bad_argument', `The tool ${name} has no server. Name it server.tool, such as bank.pay.`, {
       evidence: { tool: name },
     });
   }

@@ -80,7 +80,7 @@ const PROGRESS_SECONDS = 2;
  * Guarantees: `make` runs only after the ledger has begun the call, and the ledger begins each call
  * once. A call of which the outcome is unknown is not made again by a repetition of the request.
  *
- * @throws McpError `desk_refused`; the abort of the client
+ * @throws McpError `server_refused`; the abort of the client
  */
 export async function gatedCall<R extends object>(
   gateway: Gateway,
@@ -249,7 +249,7 @@ class Flow<R extends object> {
         found = await this.#gateway.desk.decision(approval, Math.min(seconds, 250), signal);
       } catch (error) {
         // A question of another principal is not shown; its end can only be awaited.
-        if (!isAssizeError(error, 'desk_refused') || error.evidence['code'] !== 'no_such_value') throw error;
+        if (!isAssizeError(error, 'server_refused') || error.evidence['code'] !== 'not_found') throw error;
         return undefined;
       }
       if (found === 'void' || found.kind !== 'pending' || performance.now() >= until) return found;

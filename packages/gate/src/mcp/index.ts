@@ -21,7 +21,7 @@ export type {
 export { httpAsk } from './desk/http-ask.ts';
 export { type HttpEnd, type HttpEndOptions, type HttpPrincipal, httpEnd } from './ends/http-end.ts';
 export { type StdioEndOptions, stdioEnd } from './ends/stdio-end.ts';
-export { McpError, type McpErrorCode } from './errors.ts';
+export { McpError } from './errors.ts';
 export { DEFAULT_LIMITS, Gateway, type GatewayLimits, type GatewayOptions } from './gateway.ts';
 export { type GatewayServerOptions, gatewayServer } from './gateway-server.ts';
 export { type HttpLedger, type HttpLedgerOptions, httpLedger, type LedgerPrincipal } from './serve/http-ledger.ts';

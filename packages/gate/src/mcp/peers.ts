@@ -6,7 +6,7 @@ type ClientStdio = typeof import('@modelcontextprotocol/client/stdio');
 type ServerPackage = typeof import('@modelcontextprotocol/server');
 type ServerStdio = typeof import('@modelcontextprotocol/server/stdio');
 
-/** The packages of the MCP SDK, which are optional. @throws McpError `missing_peer` */
+/** The packages of the MCP SDK, which are optional. @throws McpError `missing_package` */
 export const loadClient: () => Promise<ClientPackage> = once(() => import('@modelcontextprotocol/client'));
 export const loadClientStdio: () => Promise<ClientStdio> = once(() => import('@modelcontextprotocol/client/stdio'));
 export const loadServer: () => Promise<ServerPackage> = once(() => import('@modelcontextprotocol/server'));
@@ -30,7 +30,7 @@ async function installed<T>(load: () => Promise<T>): Promise<T> {
   } catch (cause) {
     if (!isInstance(cause, Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new McpError(
-      'missing_peer',
+      'missing_package',
       'The MCP SDK is not installed. Run npm install @modelcontextprotocol/client @modelcontextprotocol/server.',
       { cause },
     );

@@ -9,7 +9,7 @@ import type { Talker } from './upstream/upstream.ts';
  * Takes a done call back by the tool that the rules name. The undoing is judged like any call, made
  * once, and linked with the call in the ledger. Returns whether the call is taken back, and a text.
  *
- * @throws McpError `desk_refused`, `upstream_unreachable`
+ * @throws McpError `server_refused`, `unreachable`
  */
 export async function undoCall(
   gateway: Gateway,

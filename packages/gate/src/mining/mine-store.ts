@@ -72,8 +72,8 @@ const OPTIONS = arg.options<MineStoreOptions>({
  * Mines the runs of a store, judges each rule on all of its runs, and backtests each rule that a
  * rules file has a place for. Writes nothing.
  *
- * @throws MiningError `invalid_run`, `no_such_run`; ArgumentError `bad_argument`; LedgerFault;
- *   the errors of `backtestStore` and of the store
+ * @throws MiningError `bad_argument`, `not_found`; ArgumentError `bad_argument`; LedgerFault; the
+ * errors of `backtestStore` and of the store
  */
 export async function mineStore(store: LedgerStore, options: MineStoreOptions = {}): Promise<MiningReport> {
   checkArgument(OPTIONS, options, 'options');
@@ -109,7 +109,7 @@ export async function mineStore(store: LedgerStore, options: MineStoreOptions = 
   };
 }
 
-/** The runs with these ids. @throws MiningError `no_such_run` */
+/** The runs with these ids. @throws MiningError `not_found` */
 function goodRuns(good: readonly string[], runs: readonly MiningRun[]): readonly MiningRun[] {
   const known = new Set(runs.map(({ id }) => id));
   const unknown = good.find((id) => !known.has(id));
@@ -119,7 +119,7 @@ function goodRuns(good: readonly string[], runs: readonly MiningRun[]): readonly
     runs[0] === undefined
       ? 'The trajectories have no runs; pass others'
       : `Pass ids of runs of these trajectories, such as ${runs[0].id}`;
-  throw new MiningError('no_such_run', `No run has the id ${unknown}. ${remedy}.`, { evidence: { id: unknown } });
+  throw new MiningError('not_found', `No run has the id ${unknown}. ${remedy}.`, { evidence: { id: unknown } });
 }
 
 /** A rule in its form for a rules file, before its backtest. */

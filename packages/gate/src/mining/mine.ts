@@ -83,7 +83,7 @@ const LISTED_MAX = 20;
  * result, a share of `chance` is expected to be such rules (Benjamini and Hochberg). The result
  * depends on the runs and their order alone.
  *
- * @throws ArgumentError `bad_argument`; MiningError `invalid_run`
+ * @throws ArgumentError `bad_argument`; MiningError `bad_argument`
  */
 export function mine(runs: readonly MiningRun[], options: MiningOptions = {}): readonly Candidate[] {
   return search(runs, options).candidates;
@@ -123,7 +123,7 @@ export function search(
 /**
  * A rule with its support and its counter-examples in any runs, such as all runs with the bad ones.
  *
- * @throws ArgumentError `bad_argument`; MiningError `invalid_run`
+ * @throws ArgumentError `bad_argument`; MiningError `bad_argument`
  */
 export function judgeRule(rule: MinedRule, runs: readonly MiningRun[]): Omit<Candidate, 'p'> {
   checkArgument(RULE, rule, 'rule');

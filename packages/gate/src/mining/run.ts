@@ -50,18 +50,18 @@ const CALL = arg.members({
 /** The form of runs, for argument checks. */
 export const RUNS = arg.list(arg.members({ id: arg.text, calls: arg.list(CALL) }));
 
-/** @throws ArgumentError `bad_argument`; MiningError `invalid_run` */
+/** @throws ArgumentError `bad_argument`; MiningError `bad_argument` */
 export function checkRuns(runs: readonly MiningRun[]): void {
   checkArgument(RUNS, runs, 'runs');
   const seen = new Set<string>();
   for (const { id, calls } of runs) {
     if (seen.has(id))
-      throw new MiningError('invalid_run', `Two runs have the id ${id}. Give each run its own id.`, {
+      throw new MiningError('bad_argument', `Two runs have the id ${id}. Give each run its own id.`, {
         evidence: { run: id },
       });
     seen.add(id);
     if (calls.some(({ tool }) => tool === ''))
-      throw new MiningError('invalid_run', `A call of the run ${id} has no tool. Name the tool of each call.`, {
+      throw new MiningError('bad_argument', `A call of the run ${id} has no tool. Name the tool of each call.`, {
         evidence: { run: id },
       });
   }

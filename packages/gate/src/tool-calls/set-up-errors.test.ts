@@ -61,7 +61,7 @@ describe.each(Object.entries(FRAMEWORKS))('%s', (_, open) => {
   test('a run without a name ends', async () => {
     const it = await open(true, 'bob');
     const error = await it.start().catch((thrown: unknown) => thrown);
-    expect(codesOf(error).some((code) => code === 'no_run' || code === 'no_thread')).toBe(true);
+    expect(codesOf(error)).toContain('no_identity');
     expect(it.made).toEqual([]);
   });
 

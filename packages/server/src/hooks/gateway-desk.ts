@@ -26,13 +26,13 @@ export class GatewayDesk implements CallWorld {
   /**
    * Opens the world, with the rules of the server in force and the entries of other processes read.
    *
-   * @throws ServerError `no_such_value`, `rules_refused`
+   * @throws ServerError `not_found`, `bad_rules`
    */
   static async open(request: Waiting, trajectoryId: string): Promise<GatewayDesk> {
     const trajectory = await callerTrajectory(request, trajectoryId);
     if (trajectory.domain.name !== 'gateway')
       throw new ServerError(
-        'no_such_value',
+        'not_found',
         `The trajectory ${trajectoryId} is not of the domain gateway. Name a world of that domain.`,
         { evidence: { trajectory_id: trajectoryId } },
       );

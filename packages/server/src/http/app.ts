@@ -224,7 +224,7 @@ async function answerOf(
   const key = idempotencyKeyOf(request.headers);
   if (one.needsKey === true && key === '')
     throw new ServerError(
-      'idempotency_key_missing',
+      'invalid_request',
       'A proposal needs an idempotency key. Send the header Idempotency-Key, the same again for a repetition.',
     );
   const proposals = one.proposalsOf?.(given.body as never) ?? [];

@@ -44,7 +44,7 @@ test('every operation of an agent refuses too many names and bytes', async () =>
     const refused = async (body: unknown, text: string) => {
       parse.mockClear();
       const { status, body: problem } = await callOperation(server, one.id, { as, body, key: 'k' });
-      expect([status, problem.code], one.id).toEqual([413, 'body_too_large']);
+      expect([status, problem.code], one.id).toEqual([413, 'too_large']);
       expect(problem.detail).toContain(text);
       // The text of the request is not parsed: only this answer is.
       expect(parse.mock.calls.filter(([given]) => String(given).length > 60_000)).toEqual([]);
@@ -132,7 +132,7 @@ describe.each(['/mcp', '/mcp/notes'])('a message to %s', (path) => {
     ] as const) {
       parse.mockClear();
       const { status, body } = await send(params);
-      expect([status, body.code]).toEqual([413, 'body_too_large']);
+      expect([status, body.code]).toEqual([413, 'too_large']);
       expect(body.detail).toContain(text);
       expect(parse.mock.calls.filter(([given]) => String(given).length > 30_000)).toEqual([]);
     }

@@ -17,7 +17,7 @@ export async function readBody(request: Request, bytesMax: number): Promise<Json
   return parseBody(await readBytes(request, bytesMax), bytesMax);
 }
 
-/** The bytes of a body of JSON. @throws ServerError `unsupported_media_type`, `body_too_large` */
+/** The bytes of a body of JSON. @throws ServerError `unsupported_media_type`, `too_large` */
 export async function readBytes(
   request: Request,
   bytesMax: number,
@@ -69,7 +69,7 @@ async function bytesOf(request: Request, bytesMax: number, limit: BytesLimit): P
 
 function tooLarge(bytesMax: number, limit: BytesLimit, what = 'The body'): ServerError {
   return new ServerError(
-    'body_too_large',
+    'too_large',
     `${what} has more than ${bytesMax} bytes. Send less, or raise server.limits.${limit}.`,
   );
 }
@@ -89,16 +89,16 @@ export function countNames(text: Uint8Array): number {
   return names;
 }
 
-/** @throws ServerError `body_too_large` */
+/** @throws ServerError `too_large` */
 export function requireNames(names: number, namesMax: number): void {
   if (names > namesMax)
     throw new ServerError(
-      'body_too_large',
+      'too_large',
       `The body has ${names} names of members, and at most ${namesMax} are allowed. Send less, or raise server.limits.names.`,
     );
 }
 
-/** Checks each proposal of many. @throws ServerError `body_too_large` */
+/** Checks each proposal of many. @throws ServerError `too_large` */
 export function requireProposals(proposals: readonly unknown[], bytesMax: number): void {
   for (const [i, proposal] of proposals.entries())
     if (Buffer.byteLength(JSON.stringify(proposal)) > bytesMax)

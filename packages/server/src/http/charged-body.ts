@@ -29,7 +29,7 @@ export function accountOf({ account, name }: Caller): string {
  * Reads a body within the limits of its caller, and charges for it. Nothing is parsed: parsing a
  * body of many names takes longer than most requests.
  *
- * @throws ServerError `unsupported_media_type`, `body_too_large`, `too_fast`
+ * @throws ServerError `unsupported_media_type`, `too_large`, `too_fast`
  */
 export async function chargedBody(
   request: Request,

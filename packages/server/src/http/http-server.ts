@@ -31,7 +31,7 @@ export function httpServer({ tls }: ResolvedConfig['server'], fetch: Fetch): Ser
 /**
  * Listens, and resolves with the port.
  *
- * @throws ServerError `port_in_use`; other errors of the system
+ * @throws ServerError `bad_config`; other errors of the system
  */
 export async function listen(http: Server, { host, port }: ResolvedConfig['server']): Promise<number> {
   const begun = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ export async function listen(http: Server, { host, port }: ResolvedConfig['serve
   await begun.promise.catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'EADDRINUSE') throw cause;
     const message = `Port ${port} of ${host} is in use. Stop that program, or choose another port.`;
-    throw new ServerError('port_in_use', message, { cause });
+    throw new ServerError('bad_config', message, { cause });
   });
   http.off('error', begun.reject);
   return (http.address() as AddressInfo).port;

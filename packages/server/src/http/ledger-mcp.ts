@@ -29,7 +29,7 @@ export function addLedgerMcp(app: Hono, parts: AppParts): () => Promise<void> {
   };
 }
 
-/** @throws ServerError `no_such_value` without the MCP SDK, which is optional */
+/** @throws ServerError `not_found` without the MCP SDK, which is optional */
 async function ledgerOf({ operations, addresses, limits, logger }: AppParts): Promise<HttpLedger> {
   try {
     return await httpLedger({
@@ -37,8 +37,8 @@ async function ledgerOf({ operations, addresses, limits, logger }: AppParts): Pr
       onWarning: (text) => logger.event('mcp_warning', { server: 'ledger', text }),
     });
   } catch (error) {
-    if (!isAssizeError(error, 'missing_peer')) throw error;
-    throw new ServerError('no_such_value', `This server has no /mcp. ${error.message}`, { cause: error });
+    if (!isAssizeError(error, 'missing_package')) throw error;
+    throw new ServerError('not_found', `This server has no /mcp. ${error.message}`, { cause: error });
   }
 }
 

@@ -59,12 +59,22 @@ test('requests in progress and streams are counted alone, and each end once', ()
   two();
   three();
   const stream = limiter.openStream('a');
-  expect(() => limiter.openStream('a')).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
+  expect(() => limiter.openStream('a')).toThrow(
+    expect.objectContaining({
+      code: 'too_many_open',
+      message: expect.stringContaining('open event streams, the most at'),
+    }),
+  );
   limiter.openStream('b')();
   stream();
   stream();
   limiter.openStream('a');
-  expect(() => limiter.openStream('a')).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
+  expect(() => limiter.openStream('a')).toThrow(
+    expect.objectContaining({
+      code: 'too_many_open',
+      message: expect.stringContaining('open event streams, the most at'),
+    }),
+  );
 });
 
 test('a forgotten principal gains nothing; one with a stream is remembered', () => {
@@ -73,7 +83,12 @@ test('a forgotten principal gains nothing; one with a stream is remembered', () 
   for (let n = 0; n < 4; n++) enters(limiter, 'a');
   time.ms += 120_001;
   enters(limiter, 'b');
-  expect(() => limiter.openStream('a')).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
+  expect(() => limiter.openStream('a')).toThrow(
+    expect.objectContaining({
+      code: 'too_many_open',
+      message: expect.stringContaining('open event streams, the most at'),
+    }),
+  );
   const passed = Array.from({ length: 6 }, () => enters(limiter, 'a'));
   expect(passed.filter(Boolean)).toHaveLength(4);
 });

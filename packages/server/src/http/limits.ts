@@ -101,13 +101,13 @@ export class RateLimiter {
   /**
    * Counts an event stream, and returns the function that ends it.
    *
-   * @throws ServerError `too_many_streams`
+   * @throws ServerError `too_many_open`
    */
   openStream(principal: string): () => void {
     const use = this.#use(principal);
     if (use.streams >= this.#limits.streams)
       throw new ServerError(
-        'too_many_streams',
+        'too_many_open',
         `${principal} has ${this.#limits.streams} open event streams, the most at once. Close one.`,
         { evidence: { principal } },
       );

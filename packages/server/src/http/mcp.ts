@@ -67,7 +67,7 @@ export function addMcp(app: Hono, parts: AppParts, { world, servers }: McpEnds):
     if (caller.sessionId !== undefined)
       throw new ServerError('forbidden', 'An MCP client sends a token: Authorization: Bearer TOKEN.');
     if (found === undefined)
-      throw new ServerError('no_such_value', `The configuration has no MCP server ${context.req.param('name')}.`);
+      throw new ServerError('not_found', `The configuration has no MCP server ${context.req.param('name')}.`);
     context.set('caller' as never, caller.name as never);
     await admitMessage(request, caller, parts);
     const desk = deskOf(app, parts, {
@@ -127,10 +127,10 @@ function limitsOf({ waitSeconds, timeoutSeconds, resultBytes }: McpConfig) {
   };
 }
 
-/** @throws ServerError `no_such_value` */
+/** @throws ServerError `not_found` */
 function worldOf({ world }: McpConfig, worlds: ResolvedConfig['worlds']): string {
   const own = Object.keys(worlds).filter((id) => worlds[id]?.domain === 'gateway');
   const found = world ?? (own.length === 1 ? own[0] : undefined);
   if (found !== undefined) return found;
-  throw new ServerError('no_such_value', 'Name the world of the domain gateway that judges the calls: mcp.world.');
+  throw new ServerError('not_found', 'Name the world of the domain gateway that judges the calls: mcp.world.');
 }

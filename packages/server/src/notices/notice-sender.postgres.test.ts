@@ -440,7 +440,9 @@ test.each([
   ],
   ['a webhook without TLS', [{ url: 'http://a.example/', secret }]],
 ])('%s is refused', (_, webhooks) => {
-  expect(() => receiversOf(webhooks, new Map())).toThrow(expect.objectContaining({ code: 'bad_notices' }));
+  expect(() => receiversOf(webhooks, new Map())).toThrow(
+    expect.objectContaining({ code: 'bad_config', name: 'NoticeError' }),
+  );
 });
 
 /** The text of a message without the line breaks of its encoding. */

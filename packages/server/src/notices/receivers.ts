@@ -35,7 +35,7 @@ const RECEIVERS_MAX = 900;
  * The receivers of a configuration: each webhook, and each counselor with an address if mail is
  * configured.
  *
- * @throws NoticeError `bad_notices`
+ * @throws NoticeError `bad_config`
  */
 export function receiversOf(
   webhooks: readonly WebhookConfig[],
@@ -70,5 +70,5 @@ function idOf(kind: Receiver['kind'], name: string): string {
 }
 
 function badNotices(message: string): NoticeError {
-  return new NoticeError('bad_notices', message);
+  return new NoticeError('bad_config', message);
 }

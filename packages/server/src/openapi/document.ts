@@ -15,11 +15,11 @@ const COMMON = [
 const UNAVAILABLE = [...codesWithStatus()].flatMap(([code, status]) => (status === 503 ? [code] : []));
 
 /** The refusals of a trajectory: of every reading, and of every entry. */
-const OF_TRAJECTORY = ['no_such_value', 'unknown_trajectory', 'domain_mismatch', 'erased'] as const;
+const OF_TRAJECTORY = ['not_found', 'domain_mismatch', 'erased'] as const;
 const OF_ENTRY = ['imported_trajectory', 'concluded', 'conflict', 'halted', 'other_cell', 'tenant_halted'] as const;
 
 const WITH_BODY = [
-  ...['unsupported_media_type', 'body_too_large', 'too_large', 'too_many_nodes', 'too_deep', 'syntax'],
+  ...['unsupported_media_type', 'too_large', 'too_many_nodes', 'too_deep', 'syntax'],
   ...['duplicate_key', 'byte_order_mark', 'invalid_utf8', 'unsafe_integer', 'lone_surrogate', 'not_finite'],
 ] as const;
 
@@ -63,7 +63,7 @@ function operationObject(one: Operation, schemas: Schemas): JsonObject {
   const refused = [
     ...[...COMMON, ...UNAVAILABLE, ...errors],
     ...(body === undefined ? [] : WITH_BODY),
-    ...(one.needsKey === true ? ['idempotency_key_missing'] : []),
+    ...(one.needsKey === true ? ['invalid_request'] : []),
     ...(one.needsKey === true || one.proposalsOf !== undefined ? ['too_busy'] : []),
     ...(isOfTrajectory ? OF_TRAJECTORY : []),
     ...(isOfTrajectory && one.method === 'post' ? OF_ENTRY : []),
@@ -141,7 +141,7 @@ function otherPaths(schemas: Schemas): Record<string, Record<string, JsonObject>
       'events.stream',
       'Every entry of the log as a server-sent event, named as the kind of the entry.',
       { content: { 'text/event-stream': { schema: text } } },
-      [...asked, 'bad_origin', 'invalid_request', 'too_many_streams'],
+      [...asked, 'bad_origin', 'invalid_request', 'too_many_open'],
       {
         description: `For: ${READERS.join(', ')}.`,
         parameters: [

@@ -72,7 +72,7 @@ const change = (does: keyof typeof SUMMARIES) =>
       tokens: z.number().int().describe('revoked tokens'),
       failed: z.array(documentForm).describe('trajectories where a revocation waits for the next start'),
     }),
-    errors: ['no_such_value'],
+    errors: ['not_found'],
     run: async ({ path: { agent }, body, caller, service }) => {
       await requireAgent(service, caller, agent);
       const { grants, store, assize, clock } = service;
@@ -88,7 +88,7 @@ const change = (does: keyof typeof SUMMARIES) =>
     },
   });
 
-/** @throws ServerError `forbidden`, `no_such_value` */
+/** @throws ServerError `forbidden`, `not_found` */
 async function requireAgent(service: Service, caller: Caller, agent: string): Promise<void> {
   const { deployment, config } = service;
   if (deployment !== undefined) {
@@ -98,7 +98,7 @@ async function requireAgent(service: Service, caller: Caller, agent: string): Pr
   const kinds = config.principals.get(agent)?.kinds;
   if (kinds === undefined && !(await isKnown(service, agent)))
     throw new ServerError(
-      'no_such_value',
+      'not_found',
       `No agent ${agent} has a grant or a token. List the agents with GET /v1/agents.`,
     );
   if (caller.name !== agent && (kinds ?? []).every((kind) => kind === 'agent')) return;

@@ -490,7 +490,7 @@ interface Reaching {
   readonly service: Service;
 }
 
-/** The entry of a pending proposal, with its trajectory. @throws ServerError `no_such_value` */
+/** The entry of a pending proposal, with its trajectory. @throws ServerError `not_found` */
 async function pendingOf(
   reaching: Reaching,
   id: string,
@@ -499,13 +499,13 @@ async function pendingOf(
   if (row?.kind !== 'pending_approval') throw noApproval(id);
   const trajectory = await callerTrajectory(reaching, row.trajectory_id).catch((error: unknown) => {
     // The name of the trajectory is not for this caller.
-    throw isAssizeError(error, 'no_such_value') ? noApproval(id) : error;
+    throw isAssizeError(error, 'not_found') ? noApproval(id) : error;
   });
   return { trajectory, row };
 }
 
 function noApproval(id: string): ServerError {
-  return new ServerError('no_such_value', `There is no pending proposal ${id}. List them with GET /v1/approvals.`, {
+  return new ServerError('not_found', `There is no pending proposal ${id}. List them with GET /v1/approvals.`, {
     evidence: { id },
   });
 }

@@ -57,7 +57,7 @@ const create = operation({
     const source = await callerTrajectory(request, path.trajectory);
     const entry = await entryNamed(request, body.at);
     if (entry.trajectory_id !== source.id)
-      throw new ServerError('no_such_value', `The trajectory ${source.id} has no entry ${body.at}.`);
+      throw new ServerError('not_found', `The trajectory ${source.id} has no entry ${body.at}.`);
     const made = await service.assize.branch(source.id, entry.id, {
       note: body.note,
       ...nameBeside(service, source.id, body.trajectory_id),
@@ -132,15 +132,7 @@ const delegate = operation({
     expires: instant.optional(),
   }),
   statuses: [201],
-  errors: [
-    'not_attenuated',
-    'budget_exhausted',
-    'too_many_delegations',
-    'frozen',
-    'exists',
-    'idempotency_conflict',
-    'halted',
-  ],
+  errors: ['not_attenuated', 'budget_exhausted', 'too_many_open', 'frozen', 'exists', 'idempotency_conflict', 'halted'],
   run: async (request) => {
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
@@ -168,12 +160,12 @@ const delegate = operation({
 /** How many delegations under one grant may be open in a trajectory. */
 const OPEN_MAX = 1_000;
 
-/** A repetition opens nothing. @throws ServerError `too_many_delegations` */
+/** A repetition opens nothing. @throws ServerError `too_many_open` */
 function requireRoom({ name }: Caller, { delegations }: Trajectory, grant: Hash, child: string): void {
   const open = delegations.open().filter(({ payload }) => (payload.writ as unknown as Writ).parent === grant);
   if (open.length < OPEN_MAX || open.some(({ payload }) => payload.child_trajectory_id === child)) return;
   throw new ServerError(
-    'too_many_delegations',
+    'too_many_open',
     `${name} has ${open.length} open delegations in this trajectory, the most of one grant. Conclude some first.`,
   );
 }

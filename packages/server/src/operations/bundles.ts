@@ -33,7 +33,7 @@ const make = operation({
   query: bundleQuery,
   answer: fileForm,
   media: 'application/zip',
-  errors: ['not_checkpointed', 'no_such_value', 'never_pending', 'not_found', 'bundle_too_large'],
+  errors: ['not_checkpointed', 'not_found', 'never_pending', 'bundle_too_large'],
   run: async (request) => {
     const { query, service, caller } = request;
     const scope = await scopeOf(query, async (text) => (await entryNamed(request, text)).id);
@@ -82,7 +82,7 @@ function notCheckpointed(why: string): ServerError {
   );
 }
 
-/** The scope of a request. @throws ServerError `invalid_request`, `no_such_value` */
+/** The scope of a request. @throws ServerError `invalid_request`, `not_found` */
 async function scopeOf(
   { entry, approval, person, from, to, trajectory }: BundleQuery,
   idOf: (text: string) => Promise<string>,

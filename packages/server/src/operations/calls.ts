@@ -234,16 +234,16 @@ const undo = operation({
     const state = desk.trajectory.state() as unknown as GatewayState;
     if (called !== undefined && reported === undefined && state.calls[path.call]?.outcome === 'done')
       throw new ServerError(
-        'no_such_value',
+        'not_found',
         `The call ${path.call} was settled by hand, so it has no result to undo it with.`,
       );
     if (called === undefined || reported === undefined)
-      throw new ServerError('no_such_value', `${caller.name} has made no call ${path.call} through a gateway there.`);
+      throw new ServerError('not_found', `${caller.name} has made no call ${path.call} through a gateway there.`);
     const { server, tool, args } = called;
     const call = { tool: `${String(server)}/${String(tool)}`, args: args ?? {}, result: reported['result'] ?? null };
     const found = undoCallOf(state, call);
     if (typeof found !== 'string') return { body: found };
-    throw new ServerError('no_such_value', `The call ${path.call} cannot be undone: ${found}.`);
+    throw new ServerError('not_found', `The call ${path.call} cannot be undone: ${found}.`);
   },
 });
 

@@ -97,7 +97,7 @@ const remember = operation({
     })
     .meta({ id: 'Remembered', description: 'What became of each fact. `questions` wait for a person.' }),
   statuses: [200, 202],
-  errors: ['no_model', 'space_not_covered', 'key_conflict', 'bad_messages', 'bad_extraction', 'bad_metadata'],
+  errors: ['bad_argument', 'forbidden', 'idempotency_conflict', 'bad_extraction', 'bad_metadata'],
   run: async (request) => {
     const { body, caller, key } = request;
     const { messages, based_on: basedOn, ...options } = body;
@@ -175,7 +175,7 @@ const recall = operation({
     next,
     observations: z.array(json).describe('pass them in `observations` or `based_on` of what uses the facts'),
   }),
-  errors: ['space_not_covered', 'bad_cursor', 'bad_filter', 'empty_text', 'bad_instant'],
+  errors: ['forbidden', 'bad_argument', 'empty_text', 'bad_instant'],
   run: async (request) => {
     const { question, as_of: asOf, filter, ...options } = request.body;
     const memory = await chatOf(request);
@@ -200,7 +200,7 @@ const aliases = operation({
   params: trajectoryParams,
   query: z.strictObject({ space: space.optional(), user }),
   answer: z.strictObject({ names: z.array(classForm), predicates: z.array(classForm) }),
-  errors: ['space_not_covered'],
+  errors: ['forbidden'],
   run: async (request) => {
     const memory = await chatOf(request);
     return { body: (await memory.aliases(withoutUndefined(request.query))) as never };
@@ -225,7 +225,7 @@ const alias = operation({
   isRouted: true,
   answer: rulingForm,
   statuses: [200, 202],
-  errors: ['bad_alias', 'unknown_predicate'],
+  errors: ['bad_argument', 'unknown_predicate'],
   run: async (request) => {
     const { remove = false, ...input } = request.body;
     const memory = await chatOf(request);
@@ -259,7 +259,7 @@ const repair = operation({
     restored: z.array(factVersion).describe('facts that the withdrawn statements had displaced, and that hold again'),
     ruling: rulingForm.optional(),
   }),
-  errors: ['no_such_fact', 'ambiguous', 'space_not_covered'],
+  errors: ['not_found', 'ambiguous', 'forbidden'],
   run: async (request) => {
     const { space, fact, apply = false } = request.body;
     const memory = await chatOf(request);

@@ -63,11 +63,11 @@ const upgrade = operation({
     carried: z.array(z.string()),
     closed: z.array(documentForm),
   }),
-  errors: ['already_upgraded', 'domain_mismatch', 'no_such_value'],
+  errors: ['already_upgraded', 'domain_mismatch', 'not_found'],
   run: async (request) => {
     const { path, body, caller, service } = request;
     const head = await service.store.head(path.trajectory);
-    if (head === undefined) throw new ServerError('no_such_value', `There is no trajectory ${path.trajectory}.`);
+    if (head === undefined) throw new ServerError('not_found', `There is no trajectory ${path.trajectory}.`);
     const now = await service.assize.domainAt(head);
     const versions = service.domains.filter(
       ({ name, hash }) =>
@@ -76,7 +76,7 @@ const upgrade = operation({
     const [next, ...more] = versions;
     if (next === undefined || more.length > 0)
       throw new ServerError(
-        'no_such_value',
+        'not_found',
         `The server has ${versions.length} other versions of ${now.name}. Name one with domain_hash, or configure it.`,
       );
     const migrate = service.migrations.get(next.hash);
@@ -164,12 +164,12 @@ const backtest = operation({
     })
     .meta({ id: 'Backtest' }),
   answer: z.strictObject({ reports: z.array(backtestForm) }),
-  errors: ['bad_policy', 'no_such_value'],
+  errors: ['bad_input', 'not_found'],
   run: async ({ body, service }) => {
     const { trajectories, rules, domain_hash: hash, from_seq: fromSeq, to_seq: toSeq, limit } = body;
     const instead = service.domains.filter((domain) => domain.hash === hash);
     if (hash !== undefined && instead.length === 0)
-      throw new ServerError('no_such_value', `There is no domain ${hash}. List them with GET /v1/domains.`);
+      throw new ServerError('not_found', `There is no domain ${hash}. List them with GET /v1/domains.`);
     if (rules === undefined && hash === undefined) {
       const findings = [{ pointer: '/body', message: 'needs `rules`, `domain_hash`, or both' }];
       const what = 'The request is not valid: a backtest needs `rules`, `domain_hash`, or both.';
@@ -177,7 +177,7 @@ const backtest = operation({
     }
     for (const trajectory of trajectories)
       if ((await service.store.head(trajectory)) === undefined)
-        throw new ServerError('no_such_value', `There is no trajectory ${trajectory}.`);
+        throw new ServerError('not_found', `There is no trajectory ${trajectory}.`);
     const reports = await backtestStore(service.store, {
       domains: [...service.domains],
       instead,

@@ -42,18 +42,18 @@ const get = operation({
   kinds: ANYBODY,
   params: z.strictObject({ domain: name }),
   answer: domainForm,
-  errors: ['no_such_value'],
+  errors: ['not_found'],
   run: async ({ path, service }) => {
     const domain = domainNamed(service, path.domain);
     return { body: domainView(domain), etag: domain.hash };
   },
 });
 
-/** @throws ServerError `no_such_value` */
+/** @throws ServerError `not_found` */
 export function domainNamed({ domains }: Service, named: string): Domain {
   const found = domains.find(({ name, hash }) => name === named || hash === named);
   if (found !== undefined) return found;
-  throw new ServerError('no_such_value', `There is no domain ${named}. List them with GET /v1/domains.`);
+  throw new ServerError('not_found', `There is no domain ${named}. List them with GET /v1/domains.`);
 }
 
 export const domains: readonly Operation[] = [list, get];

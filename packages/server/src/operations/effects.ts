@@ -240,10 +240,7 @@ async function viewsOf(
 async function transactionOf(service: Service, epoch: number): Promise<z.input<typeof transactionForm>> {
   const [view] = epoch < 1 ? [] : await viewsOf(service, await service.assize.effects({ epoch }));
   if (view !== undefined) return view;
-  throw new ServerError(
-    'no_such_value',
-    `There is no tool transaction ${epoch}. List them with GET /v1/effects?all=true.`,
-  );
+  throw new ServerError('not_found', `There is no tool transaction ${epoch}. List them with GET /v1/effects?all=true.`);
 }
 
 export const effects: readonly Operation[] = [list, recover, get, resolve];

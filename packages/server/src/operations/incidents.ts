@@ -81,7 +81,7 @@ const blast = operation({
     total: z.number().int().describe('the number of entries in the store'),
     erased: z.number().int().describe('erased values, through which derivations may be missing'),
   }),
-  errors: ['bad_option', 'not_found'],
+  errors: ['bad_argument', 'not_found'],
   run: async ({ body, service }) => {
     const { through, limit = 1_000, ...start } = body;
     const radius = await blastRadius(service.store, start as never, {
@@ -138,15 +138,7 @@ const propose = operation({
     approval: hash.optional().describe('the pending proposal; absent for an approved incident'),
   }),
   statuses: [200, 201],
-  errors: [
-    'bad_option',
-    'not_found',
-    'nothing_affected',
-    'too_many_steps',
-    'no_steps',
-    'incident_refused',
-    'idempotency_conflict',
-  ],
+  errors: ['bad_argument', 'not_found', 'too_large', 'wrong_state', 'incident_refused', 'idempotency_conflict'],
   run: async ({ body, caller, service, key }) => {
     const { through, because, halts, dry_run: isDry = false, ...start } = body;
     const { store, grants, assize, offices, clock } = service;

@@ -33,11 +33,11 @@ const get = operation({
   summary: 'The last signed checkpoint of the log.',
   kinds: READERS,
   answer: checkpointForm,
-  errors: ['no_such_value', 'foreign_checkpoint'],
+  errors: ['not_found', 'wrong_state'],
   run: async ({ service }) => {
     const last = await service.checkpoints.latest();
     if (last !== undefined) return { body: await documentOf(service, last), etag: last.root };
-    throw new ServerError('no_such_value', 'The log has no checkpoint. Sign one with POST /v1/checkpoints.');
+    throw new ServerError('not_found', 'The log has no checkpoint. Sign one with POST /v1/checkpoints.');
   },
 });
 
@@ -49,7 +49,7 @@ const create = operation({
   kinds: ['auditor', 'admin'],
   answer: checkpointForm,
   statuses: [201],
-  errors: ['foreign_checkpoint'],
+  errors: ['wrong_state'],
   run: async ({ service }) => ({ status: 201, body: await documentOf(service, await service.checkpoints.sign()) }),
 });
 
@@ -73,7 +73,7 @@ const exported = operation({
     const logged = await integrateLog(service.store);
     const size = query.size ?? logged;
     if (size < 1 || size > logged)
-      throw new ServerError('no_such_value', `The log has ${logged} entries. Pass a size from 1 to ${logged}.`);
+      throw new ServerError('not_found', `The log has ${logged} entries. Pass a size from 1 to ${logged}.`);
     return { lines: exportLines(service.store, { size }) };
   },
 });
@@ -107,7 +107,7 @@ const verify = operation({
     const { trajectories } = body;
     for (const trajectory of trajectories ?? [])
       if ((await service.store.head(trajectory)) === undefined)
-        throw new ServerError('no_such_value', `There is no trajectory ${trajectory}.`);
+        throw new ServerError('not_found', `There is no trajectory ${trajectory}.`);
     const reports = await verifyStore(service.store, {
       threads: 1,
       ...(trajectories !== undefined && { trajectoryIds: trajectories }),

@@ -248,7 +248,7 @@ const explain = operation({
     ),
     trust: z.array(z.looseObject({ kind: z.string(), name: z.string() })),
   }),
-  errors: ['no_such_value'],
+  errors: ['not_found'],
   run: async (request) => {
     const memory = await readingMemory(request);
     const { subject, predicate, since } = request.query;
@@ -266,7 +266,7 @@ const explain = operation({
     );
     if (fact === undefined)
       throw new ServerError(
-        'no_such_value',
+        'not_found',
         `The space ${request.path.space} has no fact ${request.path.fact}. Narrow the search with subject and predicate.`,
       );
     return { body: (await memory.explain(fact)) as never };

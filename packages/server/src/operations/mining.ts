@@ -97,13 +97,13 @@ const mined = operation({
     candidates: z.array(candidateForm),
     none: z.string().optional().describe('why there are no candidates'),
   }),
-  errors: ['no_such_value', 'no_such_run'],
+  errors: ['not_found'],
   run: async ({ body, service }) => {
     const { trajectories, good, kinds, min_support: minSupport, exceptions, chance, effect, backtest = [] } = body;
     for (const trajectory of trajectories)
       if ((await service.store.head(trajectory)) === undefined)
         throw new ServerError(
-          'no_such_value',
+          'not_found',
           `There is no trajectory ${trajectory}. List them with GET /v1/trajectories.`,
         );
     const report: MiningReport = await mineStore(service.store, {

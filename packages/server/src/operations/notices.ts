@@ -46,17 +46,14 @@ const retry = operation({
     .strictObject({ receiver: name, id: name.optional().describe('default: all of the receiver') })
     .meta({ id: 'NoticeRetry' }),
   answer: z.strictObject({ retried: z.number().int() }),
-  errors: ['no_such_value'],
+  errors: ['not_found'],
   run: async ({ body, service }) => {
     const { receiver, id } = body;
     const retried = await service.failedNotices.retry(receiver, id);
     if (retried === undefined)
-      throw new ServerError(
-        'no_such_value',
-        'This server has no such receiver. List them with GET /v1/notices/failed.',
-      );
+      throw new ServerError('not_found', 'This server has no such receiver. List them with GET /v1/notices/failed.');
     if (id !== undefined && retried === 0)
-      throw new ServerError('no_such_value', 'The receiver has no such failed notice. It may be queued again already.');
+      throw new ServerError('not_found', 'The receiver has no such failed notice. It may be queued again already.');
     return { body: { retried } };
   },
 });

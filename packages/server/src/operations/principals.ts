@@ -91,11 +91,11 @@ const create = operation({
     .meta({ id: 'NewToken' }),
   answer: tokenForm.extend({ token: z.string() }),
   statuses: [201],
-  errors: ['no_such_value'],
+  errors: ['not_found'],
   run: async ({ body, caller, service }) => {
     const known = service.config.principals.get(body.principal);
     if (known === undefined)
-      throw new ServerError('no_such_value', `The configuration has no principal ${body.principal}.`);
+      throw new ServerError('not_found', `The configuration has no principal ${body.principal}.`);
     const kinds = body.kinds ?? known.kinds;
     const extra = kinds.find((one) => !known.kinds.includes(one));
     if (extra !== undefined)
@@ -149,10 +149,10 @@ const revoke = operation({
     token: z.string().regex(/^[0-9a-f]{16}$/, 'must be the id of a token, as tokens.list has it'),
   }),
   answer: z.strictObject({ revoked: z.boolean() }),
-  errors: ['no_such_value'],
+  errors: ['not_found'],
   run: async ({ path, service }) => {
     if (await service.tokens.revoke(path.token)) return { body: { revoked: true } };
-    throw new ServerError('no_such_value', `There is no token ${path.token}. List them with GET /v1/tokens.`);
+    throw new ServerError('not_found', `There is no token ${path.token}. List them with GET /v1/tokens.`);
   },
 });
 
@@ -182,10 +182,10 @@ const endSession = operation({
   kinds: ADMINS,
   params: z.strictObject({ session: hash }),
   answer: z.strictObject({ ended: z.boolean() }),
-  errors: ['no_such_value'],
+  errors: ['not_found'],
   run: async ({ path, service }) => {
     if (await service.sessions.endById(path.session)) return { body: { ended: true } };
-    throw new ServerError('no_such_value', `There is no session ${path.session}. List them with GET /v1/sessions.`);
+    throw new ServerError('not_found', `There is no session ${path.session}. List them with GET /v1/sessions.`);
   },
 });
 

@@ -203,7 +203,7 @@ const judge = operation({
     })
     .meta({ id: 'ForeseenProposal' }),
   answer: judgementForm,
-  errors: ['no_such_value', 'domain_mismatch'],
+  errors: ['not_found', 'domain_mismatch'],
   run: async (request) => {
     const { path, body, caller } = request;
     const { action, role, args, observations } = body;
@@ -226,13 +226,13 @@ async function entryOf(reaching: Reaching, trajectoryId: string, named: string):
     throw new ServerError('forbidden', `${caller} may not judge after an earlier entry. Leave out \`at\`.`);
   const entry = await entryNamed(reaching, named);
   if (entry.trajectory_id === trajectoryId) return entry;
-  throw new ServerError('no_such_value', `The trajectory ${trajectoryId} has no entry ${named}.`);
+  throw new ServerError('not_found', `The trajectory ${trajectoryId} has no entry ${named}.`);
 }
 
 /**
  * The writ of the agent that would propose, as of a time.
  *
- * @throws ServerError `forbidden`, `no_such_value`
+ * @throws ServerError `forbidden`, `not_found`
  */
 async function writOfAgent(
   { caller, service }: Reaching,
@@ -245,7 +245,7 @@ async function writOfAgent(
   const writ = agent && (await service.grants.forAgent(agent, trajectoryId, action, at));
   if (writ !== undefined) return writ;
   throw new ServerError(
-    'no_such_value',
+    'not_found',
     `${principal} is no agent with a grant in the trajectory ${trajectoryId}. Name one as \`principal\`.`,
   );
 }
@@ -258,13 +258,13 @@ const get = operation({
   kinds: ['agent'],
   params: z.strictObject({ trajectory: name, key: name }),
   answer: rulingForm,
-  errors: ['unknown_proposal'],
+  errors: ['not_found'],
   run: async (request) => {
     const { path, caller } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const ruling = await trajectory.rulingOf(path.key, caller.name);
     if (ruling === undefined)
-      throw new ServerError('unknown_proposal', `${caller.name} has no proposal with the key ${path.key} there.`);
+      throw new ServerError('not_found', `${caller.name} has no proposal with the key ${path.key} there.`);
     return { body: rulingView(ruling) };
   },
 });

@@ -80,7 +80,7 @@ const declared = {
   kinds: ['auditor', 'admin'],
   params,
   query,
-  errors: ['unknown_framework', 'empty_period', 'unknown_trajectory', 'unknown_log_size'],
+  errors: ['not_found', 'bad_argument'],
 } as const;
 
 const make = operation({

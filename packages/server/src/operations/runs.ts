@@ -57,7 +57,7 @@ const get = operation({
   kinds: ['auditor', 'admin'],
   params: z.strictObject({ trajectory: name }),
   answer: runForm,
-  errors: ['unknown_run'],
+  errors: ['not_found'],
   run: async ({ path, service }) => ({ body: documentOf(await recordsOf(service).get(path.trajectory)) }),
 });
 
@@ -76,7 +76,7 @@ const begin = operation({
     })
     .meta({ id: 'RunTerms' }),
   answer: runForm,
-  errors: ['not_found', 'other_run'],
+  errors: ['not_found', 'wrong_state'],
   run: async ({ body, service }) => {
     const { trajectory_id: trajectoryId, agents, tenant, turns_max: turnsMax } = body;
     if ((await service.store.head(trajectoryId)) === undefined)
@@ -95,7 +95,7 @@ const cancel = operation({
   kinds: ADMINS,
   params: z.strictObject({ trajectory: name }),
   answer: runForm,
-  errors: ['unknown_run', 'run_ended'],
+  errors: ['not_found', 'wrong_state'],
   run: async ({ path, service }) => ({ body: documentOf(await recordsOf(service).cancel(path.trajectory)) }),
 });
 
@@ -107,7 +107,7 @@ const retry = operation({
   kinds: ADMINS,
   params: z.strictObject({ trajectory: name }),
   answer: runForm,
-  errors: ['unknown_run', 'run_not_failed'],
+  errors: ['not_found', 'wrong_state'],
   run: async ({ path, service }) => ({ body: documentOf(await recordsOf(service).retry(path.trajectory)) }),
 });
 

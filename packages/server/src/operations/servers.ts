@@ -62,7 +62,7 @@ const get = operation({
     const { agent } = query;
     const trajectory = await callerTrajectory(request, path.trajectory);
     if (trajectory.domain.name !== 'gateway')
-      throw new ServerError('no_such_value', `The domain of ${trajectory.id} is not gateway, so it has no servers.`);
+      throw new ServerError('not_found', `The domain of ${trajectory.id} is not gateway, so it has no servers.`);
     const writ = await agentWrit(request, trajectory.id, 'call');
     await service.gateways.ready(trajectory);
     const covers = (tool: string): boolean => {

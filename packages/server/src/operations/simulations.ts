@@ -61,8 +61,8 @@ const run = operation({
     .meta({ id: 'SimulationTerms' }),
   answer: simulationForm,
   errors: [
-    ...['no_such_value', 'domain_mismatch', 'bad_simulation', 'variant_refused', 'signer_needed'],
-    ...['trajectory_too_long', 'simulation_late', 'too_busy'],
+    ...['not_found', 'domain_mismatch', 'bad_simulation', 'bad_argument', 'signer_needed'],
+    ...['too_large', 'simulation_late', 'too_busy'],
   ],
   run: async ({ path, body, service: { simulations }, signal }) => {
     const { simulation, at_seq: at = 0, samples = 1, turns, seed } = body;

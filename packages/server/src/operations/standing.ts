@@ -300,7 +300,7 @@ const end = operation({
 /**
  * The end that the ledger has, for a repeated request. Nothing is recorded.
  *
- * @throws ServerError `no_such_value` for a standing approval that was not ended by a person
+ * @throws ServerError `not_found` for a standing approval that was not ended by a person
  */
 async function endBefore(request: Reaching, trajectory: Trajectory, id: string): Promise<z.input<typeof rulingForm>> {
   const records = await readerOf(request, trajectory).read();
@@ -308,7 +308,7 @@ async function endBefore(request: Reaching, trajectory: Trajectory, id: string):
   const entry = ended && (await request.service.store.resolve(ended.entryId));
   if (entry === undefined)
     throw new ServerError(
-      'no_such_value',
+      'not_found',
       `${trajectory.id} has no standing approval ${id} that can be ended. List them with GET /v1/trajectories/${trajectory.id}/standing.`,
       { evidence: { standing: id } },
     );

@@ -79,7 +79,7 @@ const create = operation({
   run: async ({ body, service }) => {
     const domain = service.domains.find(({ name }) => name === body.domain);
     if (domain === undefined)
-      throw new ServerError('no_such_value', `There is no domain ${body.domain}. List them with GET /v1/domains.`);
+      throw new ServerError('not_found', `There is no domain ${body.domain}. List them with GET /v1/domains.`);
     if (body.trajectory_id !== undefined) {
       requireOwnName(body.trajectory_id);
       await service.deployment?.place(body.trajectory_id);
@@ -202,7 +202,7 @@ const slice = operation({
     const trajectory = await callerTrajectory(request, path.trajectory);
     const role = { name: query.role, params: paramsOf(query.params) };
     if (!Object.hasOwn(trajectory.domain.roles, role.name))
-      throw new ServerError('no_such_value', `The domain ${trajectory.domain.name} has no role ${role.name}.`);
+      throw new ServerError('not_found', `The domain ${trajectory.domain.name} has no role ${role.name}.`);
     if (!isOfKind(caller, READERS)) {
       await Trajectory.catchUp(trajectory);
       const writs = await service.grants.allFor(caller, trajectory.id, service.clock.now());
@@ -228,14 +228,14 @@ const slice = operation({
   },
 });
 
-/** The value at a place of a state. @throws ServerError `no_such_value` */
+/** The value at a place of a state. @throws ServerError `not_found` */
 export function valueAt(state: Json, keys: readonly string[], pointer: string): Json {
   const part = keys.reduce<Json | undefined>(memberOf, state);
-  if (part === undefined) throw new ServerError('no_such_value', `The state has no value at ${pointer}.`);
+  if (part === undefined) throw new ServerError('not_found', `The state has no value at ${pointer}.`);
   return part;
 }
 
-/** @throws ServerError `no_such_value` for an entry of another trajectory */
+/** @throws ServerError `not_found` for an entry of another trajectory */
 export async function pointIn(
   { service }: { readonly service: Service },
   trajectory: string,
@@ -244,7 +244,7 @@ export async function pointIn(
   if (text === undefined) return headOf({ service }, trajectory);
   const entry = await entryNamed({ service }, text);
   if (entry.trajectory_id === trajectory) return entry;
-  throw new ServerError('no_such_value', `The trajectory ${trajectory} has no entry ${text}.`);
+  throw new ServerError('not_found', `The trajectory ${trajectory} has no entry ${text}.`);
 }
 
 function paramsOf(text: string | undefined): Record<string, string> {

@@ -149,14 +149,14 @@ const revoke = operation({
   answer: z.strictObject({
     revocations: z.array(z.strictObject({ writ_id: hash, ruling: rulingForm, propagated: z.array(documentForm) })),
   }),
-  errors: ['unknown_writ', 'no_such_value'],
+  errors: ['unknown_writ', 'not_found'],
   run: async (request) => {
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);
     const given = isHash(path.writ) ? [] : await service.grants.wholesOf(path.writ, trajectory.id);
     if (given.length === 0 && !isHash(path.writ))
       throw new ServerError(
-        'no_such_value',
+        'not_found',
         `There is no writ ${path.writ}, and no principal of that name has a grant there.`,
       );
     const by = service.offices.forOffice(caller.name, REVOKE_ACTION, trajectory.id, service.clock.now());

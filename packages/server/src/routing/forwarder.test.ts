@@ -67,7 +67,7 @@ test.each([
   [421, 'bad_host', undefined],
   [404, 'unknown_operation', undefined],
   [503, 'store_locked', 503],
-  [404, 'no_such_value', 404],
+  [404, 'not_found', 404],
   [500, 'internal', 500],
 ])('an answer %i %s: forwarded only if the server executed it', async (status, code, forwarded) => {
   const { send, asked } = await pair((_, response) => json(response, status, { code }));

@@ -53,20 +53,20 @@ export class Simulations {
     return this.#slots.used;
   }
 
-  /** @throws ServerError `no_such_value` for a simulation that is not configured */
+  /** @throws ServerError `not_found` for a simulation that is not configured */
   named(name: string): ResolvedSimulation {
     const found = this.#options.config.simulations.get(name);
     if (found !== undefined) return found;
     throw new ServerError(
-      'no_such_value',
+      'not_found',
       `The configuration has no simulation ${name}. List them with GET /v1/simulations.`,
     );
   }
 
   /**
-   * @throws ServerError `too_busy`, `simulation_late`, `trajectory_too_long`, `no_such_value`;
-   * ConfigError `bad_simulation`; RuntimeError `not_found`, `domain_mismatch`; the errors of
-   * `simulate`; the reason of the signal
+   * @throws ServerError `too_busy`, `simulation_late`, `too_large`, `not_found`; ConfigError
+   * `bad_simulation`; RuntimeError `not_found`, `domain_mismatch`; the errors of `simulate`; the
+   * reason of the signal
    */
   async run(name: string, terms: SimulationTerms, signal: AbortSignal): Promise<Simulation> {
     const simulation = this.named(name);
@@ -104,33 +104,33 @@ export class Simulations {
       },
     ).catch((error: unknown) => {
       // The request is valid, so the configuration is not.
-      const isOfConfig = isAssizeError(error, 'bad_option') || isAssizeError(error, 'bad_agents');
+      const isOfConfig = isAssizeError(error, 'bad_argument');
       throw isOfConfig ? badSimulation(name, withoutStop(error.message), error) : error;
     });
     return this.#withoutTexts(name, done);
   }
 
-  /** @throws ServerError `no_such_value`, `trajectory_too_long`; RuntimeError `domain_mismatch` */
+  /** @throws ServerError `not_found`, `too_large`; RuntimeError `domain_mismatch` */
   async #domainAt(name: string, { domain }: ResolvedSimulation, trajectoryId: string, at: number): Promise<Domain> {
     const { store, assize, domains } = this.#options;
     const head = await store.head(trajectoryId);
     if (head === undefined)
       throw new ServerError(
-        'no_such_value',
+        'not_found',
         `There is no trajectory ${trajectoryId}. List them with GET /v1/trajectories.`,
       );
     if (head.seq >= SIMULATED_ENTRIES_MAX)
       throw new ServerError(
-        'trajectory_too_long',
+        'too_large',
         `${trajectoryId} has more than ${SIMULATED_ENTRIES_MAX} entries. Use assize simulate --simulation ${name}.`,
       );
     const [row] = await store.entries(trajectoryId, { from: at, limit: 1 });
     if (row === undefined)
-      throw new ServerError('no_such_value', `${trajectoryId} has no entry ${at}. Its last entry is ${head.seq}.`);
+      throw new ServerError('not_found', `${trajectoryId} has no entry ${at}. Its last entry is ${head.seq}.`);
     const found = domainToRun(await assize.domainAt(row), { domains });
     if (found.name === domain) return found;
     throw new ServerError(
-      'no_such_value',
+      'not_found',
       `The simulation ${name} is for the domain ${domain}, and ${trajectoryId} has ${found.name}. Choose another one.`,
     );
   }

@@ -122,7 +122,8 @@ test('a driver without an identity is not judged', async () => {
   const judged = runConformance({ driver: [process.execPath, '-e', 'process.exit(2)'] });
   await expect(judged).rejects.toMatchObject({ code: 'driver_ended' });
   await expect(runConformance({ driver: driverWith(SOUND), scenarios: ['luck'] })).rejects.toMatchObject({
-    code: 'unknown_scenario',
+    code: 'not_found',
+    message: expect.stringContaining("There is no scenario '"),
   });
 });
 

@@ -61,8 +61,8 @@ export interface ConformanceReport {
  * own, and as many processes of the driver as it needs. All of them are ended in every case. If the
  * first one, `approved-once`, does not pass, the others are not judged.
  *
- * @throws ConformanceError `cannot_start`, `driver_ended`, `driver_silent`, `bad_answer`,
- * `driver_failed`, `unknown_scenario`, `no_sink`; ArgumentError `bad_argument`
+ * @throws ConformanceError `driver_ended`, `driver_silent`, `bad_answer`, `function_failed`,
+ * `not_found`; ArgumentError `bad_argument`
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   checkArgument(OPTIONS, options, 'options');
@@ -138,13 +138,13 @@ function notJudged({ name }: Scenario, control: Scenario): ScenarioVerdict {
   return { scenario: name, verdict: 'error', reasons, findings: [], effects: [] };
 }
 
-/** @throws ConformanceError `unknown_scenario` */
+/** @throws ConformanceError `not_found` */
 function scenarioNamed(name: string): Scenario {
   const found = SCENARIOS.find((each) => each.name === name);
   if (found !== undefined) return found;
   const known = SCENARIOS.map((each) => each.name).join(', ');
   const text = `There is no scenario '${name}'. Take one of: ${known}.`;
-  throw new ConformanceError('unknown_scenario', text, { evidence: { scenario: name } });
+  throw new ConformanceError('not_found', text, { evidence: { scenario: name } });
 }
 
 interface Parts {

@@ -120,13 +120,13 @@ export class StagedDriver {
   /**
    * Puts another call in the place of the stored one with its id.
    *
-   * @throws ConformanceError `driver_failed` if nothing was changed
+   * @throws ConformanceError `function_failed` if nothing was changed
    */
   async tamper(run: string, { id: call, tool, args }: WantedCall): Promise<void> {
     const { changed } = await this.#process.ask('tamper', { run, call, tool, args }, this.#stage.timeoutMs);
     if (changed > 0) return;
     const text = 'The driver changed nothing in its stored state at tamper. Change it, or say in `cannot` why not.';
-    throw new ConformanceError('driver_failed', text, { evidence: { op: 'tamper' } });
+    throw new ConformanceError('function_failed', text, { evidence: { op: 'tamper' } });
   }
 
   /** The calls that a person is shown now. @throws ConformanceError */

@@ -87,7 +87,7 @@ export function bodyOf({ trajectoryId: _key, ...run }: DurableRun): string {
   return canonicalize(run as unknown as Json);
 }
 
-/** @throws RunError `bad_run` */
+/** @throws RunError `damaged` */
 export function storedRun({ key, version, body }: SideRow): StoredRun {
   try {
     const run = readCanonical(body);
@@ -95,7 +95,7 @@ export function storedRun({ key, version, body }: SideRow): StoredRun {
     return { run: { ...(run as unknown as DurableRun), trajectoryId: key }, version };
   } catch (cause) {
     if (!isAssizeError(cause)) throw cause;
-    throw new RunError('bad_run', `The row of the run ${key} is not a run. Remove the row, or update this package.`, {
+    throw new RunError('damaged', `The row of the run ${key} is not a run. Remove the row, or update this package.`, {
       evidence: { trajectory: key },
       cause,
     });

@@ -104,8 +104,7 @@ export class RunCarrier {
    * ended, or if another process has its lease. An error of the agents or of a call is recorded,
    * and not thrown. After the abort of the signal the run is ready for another process.
    *
-   * @throws RunError `unknown_run`, `unknown_agents`, `bad_run`; the errors of the store;
-   * ArgumentError `bad_argument`
+   * @throws RunError `not_found`, `damaged`; the errors of the store; ArgumentError `bad_argument`
    */
   async advance(trajectoryId: string, signal?: AbortSignal): Promise<DurableRun> {
     checkArgument(arg.text, trajectoryId, 'trajectoryId');
@@ -316,10 +315,10 @@ export class RunCarrier {
   }
 }
 
-/** @throws RunError `unknown_agents` */
+/** @throws RunError `not_found` */
 export function requireAgents(here: readonly DurableAgents[], { agents }: DurableRun): void {
   if (here.some(({ name }) => name === agents)) return;
-  throw new RunError('unknown_agents', `There are no agents ${agents} here. Name the file that has them.`, {
+  throw new RunError('not_found', `There are no agents ${agents} here. Name the file that has them.`, {
     evidence: { agents },
   });
 }

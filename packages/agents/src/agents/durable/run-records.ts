@@ -46,7 +46,7 @@ export class RunRecords {
   /**
    * Records that a run exists, for the next worker. A repeated call returns the recorded run.
    *
-   * @throws RunError `other_run`, `bad_run`; ArgumentError `bad_argument`
+   * @throws RunError `wrong_state`, `damaged`; ArgumentError `bad_argument`
    */
   async begin(terms: RunTerms): Promise<DurableRun> {
     checkArgument(TERMS, terms, 'terms');
@@ -65,7 +65,7 @@ export class RunRecords {
       const { run } = found;
       if (run.agents === agents && run.tenant === tenant) return run;
       throw new RunError(
-        'other_run',
+        'wrong_state',
         `The trajectory ${trajectoryId} has a run of the agents ${run.agents} for the tenant ${run.tenant}. Name another trajectory.`,
         { evidence: { trajectory: trajectoryId, agents: run.agents, tenant: run.tenant } },
       );
@@ -76,7 +76,7 @@ export class RunRecords {
   /**
    * The run of a trajectory.
    *
-   * @throws RunError `unknown_run`, `bad_run`; ArgumentError `bad_argument`
+   * @throws RunError `not_found`, `damaged`; ArgumentError `bad_argument`
    */
   async get(trajectoryId: string): Promise<DurableRun> {
     checkArgument(arg.text, trajectoryId, 'trajectoryId');
@@ -86,7 +86,7 @@ export class RunRecords {
   /**
    * The runs by trajectory: those that have not ended, or those that have.
    *
-   * @throws RunError `bad_run`; ArgumentError `bad_argument`
+   * @throws RunError `damaged`; ArgumentError `bad_argument`
    */
   async *list(options: RunsQuery = {}): AsyncGenerator<DurableRun> {
     checkArgument(QUERY, options, 'options');
@@ -98,15 +98,19 @@ export class RunRecords {
    * Ends a run at its next step. Committed entries and calls stay, and its pending proposals stay
    * open. Returns the run: a run that no process advances has ended as cancelled.
    *
-   * @throws RunError `unknown_run`, `run_ended`, `run_conflict`; ArgumentError `bad_argument`
+   * @throws RunError `not_found`, `wrong_state`, `conflict`; ArgumentError `bad_argument`
    */
   async cancel(trajectoryId: string): Promise<DurableRun> {
     checkArgument(arg.text, trajectoryId, 'trajectoryId');
     return this.#change(trajectoryId, (run, now) => {
       if (isEnded(run))
-        throw new RunError('run_ended', `The run of ${trajectoryId} has ended as ${run.status}.`, {
-          evidence: { trajectory: trajectoryId, status: run.status },
-        });
+        throw new RunError(
+          'wrong_state',
+          `The run of ${trajectoryId} has ended as ${run.status}. See its end with assize runs show.`,
+          {
+            evidence: { trajectory: trajectoryId, status: run.status },
+          },
+        );
       return isHeld(run, now) ? { ...run, cancelled: true } : cancelledRun(run);
     });
   }
@@ -114,14 +118,14 @@ export class RunRecords {
   /**
    * Makes a failed run ready again. A run that has taken all its turns gets as many again.
    *
-   * @throws RunError `unknown_run`, `run_not_failed`, `run_conflict`; ArgumentError `bad_argument`
+   * @throws RunError `not_found`, `wrong_state`, `conflict`; ArgumentError `bad_argument`
    */
   async retry(trajectoryId: string): Promise<DurableRun> {
     checkArgument(arg.text, trajectoryId, 'trajectoryId');
     return this.#change(trajectoryId, ({ wakeAt: _at, error, ...run }) => {
       if (run.status !== 'failed')
         throw new RunError(
-          'run_not_failed',
+          'wrong_state',
           `The run of ${trajectoryId} is ${run.status}, and only a failed run can be retried.`,
           { evidence: { trajectory: trajectoryId, status: run.status } },
         );
@@ -143,7 +147,7 @@ export class RunRecords {
     const found = await this.#rows.find(trajectoryId);
     if (found !== undefined) return found;
     throw new RunError(
-      'unknown_run',
+      'not_found',
       `The store has no durable run of ${trajectoryId}. List runs with assize runs list.`,
       {
         evidence: { trajectory: trajectoryId },
@@ -159,7 +163,7 @@ export function cancelledRun(run: DurableRun): DurableRun {
 }
 
 function conflict(trajectoryId: string): RunError {
-  return new RunError('run_conflict', `Other processes change the run of ${trajectoryId}. Repeat the command.`, {
+  return new RunError('conflict', `Other processes change the run of ${trajectoryId}. Repeat the command.`, {
     evidence: { trajectory: trajectoryId },
     retryable: true,
   });

@@ -83,7 +83,10 @@ test('a cancelled run that waits ends at once, and its proposal stays open', asy
   working(worker);
   await until(() => statusOf(worker), 'waiting');
   expect(await worker.records.cancel('e1')).toMatchObject({ status: 'cancelled' });
-  await expect(worker.records.cancel('e1')).rejects.toMatchObject({ code: 'run_ended' });
+  await expect(worker.records.cancel('e1')).rejects.toMatchObject({
+    code: 'wrong_state',
+    message: expect.stringContaining('has ended as'),
+  });
   expect(await allOf(assize.pending())).toHaveLength(1);
   await approveAll(assize);
   await sleep(200);
@@ -145,13 +148,19 @@ test('a run fails after several failures, and can be retried', async () => {
   // The message of an agent can quote data, so the record has none.
   expect(failed).toMatchObject({ failures: 3, error: { code: 'failed', name: 'Error' } });
   expect(JSON.stringify(failed)).not.toContain('model is down');
-  await expect(worker.records.retry('e2')).rejects.toMatchObject({ code: 'unknown_run' });
+  await expect(worker.records.retry('e2')).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringContaining('The store has no durable run of'),
+  });
   isUp = true;
   await worker.records.retry('e1');
   await until(() => statusOf(worker), 'waiting');
   await approveAll(assize);
   await until(() => statusOf(worker), 'done');
-  await expect(worker.records.retry('e1')).rejects.toMatchObject({ code: 'run_not_failed' });
+  await expect(worker.records.retry('e1')).rejects.toMatchObject({
+    code: 'wrong_state',
+    message: expect.stringContaining(', and only a failed run can be'),
+  });
 });
 
 test('an error that no repetition can mend fails the run at once', async () => {
@@ -161,7 +170,7 @@ test('an error that no repetition can mend fails the run at once', async () => {
   await until(() => statusOf(worker), 'failed');
   expect(await worker.records.get('e1')).toMatchObject({
     failures: 1,
-    error: { code: 'bad_decision', name: 'AgentError', message: expect.stringContaining('clerk') },
+    error: { code: 'function_failed', name: 'AgentError', message: expect.stringContaining('clerk') },
   });
 });
 
@@ -186,7 +195,11 @@ test('a trajectory has one run, of one list of agents and one tenant', async () 
   const { worker } = await office();
   const { records } = worker;
   expect(await records.begin({ trajectoryId: 'e1', agents: 'clerks' })).toEqual(await records.get('e1'));
-  const other = { code: 'other_run', evidence: { trajectory: 'e1', agents: 'clerks', tenant: 'default' } };
+  const other = {
+    code: 'wrong_state',
+    message: expect.stringContaining('has a run of the agents clerks'),
+    evidence: { trajectory: 'e1', agents: 'clerks', tenant: 'default' },
+  };
   await expect(records.begin({ trajectoryId: 'e1', agents: 'others' })).rejects.toMatchObject(other);
   await expect(records.begin({ trajectoryId: 'e1', agents: 'clerks', tenant: 't' })).rejects.toMatchObject(other);
   await records.cancel('e1');
@@ -198,7 +211,11 @@ test('a trajectory has one run, of one list of agents and one tenant', async () 
 test('a row that is no run is an error with its trajectory', async () => {
   const { worker, store } = await office({}, []);
   await store.sidePut([{ kind: 'run/open', key: 'e1', expected: null, body: '{"agents":"clerks"}' }]);
-  const bad = { code: 'bad_run', evidence: { trajectory: 'e1' } };
+  const bad = {
+    code: 'damaged',
+    message: expect.stringContaining('Remove the row, or update this'),
+    evidence: { trajectory: 'e1' },
+  };
   await expect(worker.records.get('e1')).rejects.toMatchObject(bad);
   await expect(worker.records.cancel('e1')).rejects.toMatchObject(bad);
 });
@@ -286,8 +303,14 @@ test('a worker leaves runs of agents that it does not have', async () => {
   working(worker);
   await sleep(200);
   expect(await worker.records.get('e1')).toMatchObject({ status: 'ready', turns: 0 });
-  await expect(worker.runOne('e1', new AbortController().signal)).rejects.toMatchObject({ code: 'unknown_agents' });
-  await expect(worker.runOne('e9', new AbortController().signal)).rejects.toMatchObject({ code: 'unknown_run' });
+  await expect(worker.runOne('e1', new AbortController().signal)).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringContaining('Name the file that has them'),
+  });
+  await expect(worker.runOne('e9', new AbortController().signal)).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringContaining('The store has no durable run of'),
+  });
   expect(await store.sideList('run/open', { limit: 10 })).toHaveLength(1);
 });
 

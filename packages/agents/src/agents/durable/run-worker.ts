@@ -81,8 +81,7 @@ export class RunWorker {
    * Carries one run until it has ended, here or in another process, and returns it. Undefined after
    * the abort of the signal.
    *
-   * @throws RunError `unknown_run`, `unknown_agents`, `bad_run`; the errors of the store;
-   * ArgumentError `bad_argument`
+   * @throws RunError `not_found`, `damaged`; the errors of the store; ArgumentError `bad_argument`
    */
   async runOne(trajectoryId: string, signal: AbortSignal): Promise<DurableRun | undefined> {
     checkArgument(arg.text, trajectoryId, 'trajectoryId');

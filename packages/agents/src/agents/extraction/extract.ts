@@ -78,15 +78,15 @@ const OPTIONS = arg.members({
  * The same messages under the same terms ask the same questions, so they call no model and make the
  * same claims.
  *
- * @throws ExtractionError `bad_messages`, `bad_terms`, `bad_extraction`; OracleError the errors of
- * `consult`; the errors of the model; ArgumentError `bad_argument`
+ * @throws ExtractionError `bad_argument`, `bad_extraction`; OracleError the errors of `consult`;
+ * the errors of the model; ArgumentError `bad_argument`
  */
 export async function extractFacts(messages: readonly Message[], options: ExtractionOptions): Promise<Extraction> {
   checkArgument(OPTIONS, options, 'options');
   refuseDuplicatePackage(options.oracle, 'The option oracle');
   const { oracle, trajectory, branch = null, agent = AGENT, sample = 0 } = options;
   if (sample > SAMPLES_MAX)
-    throw new ExtractionError('bad_terms', `The sample is not valid. Pass a number from 0 to ${SAMPLES_MAX}.`, {
+    throw new ExtractionError('bad_argument', `The sample is not valid. Pass a number from 0 to ${SAMPLES_MAX}.`, {
       evidence: { term: 'sample' },
     });
   const answers: OracleAnswer[] = [];

@@ -23,7 +23,7 @@ export type DatedMessage = Omit<Message, 'at'> & { readonly at: Instant };
 
 const MESSAGES = arg.list(arg.members({ id: arg.text, author: arg.text, text: arg.text, at: arg.any }));
 
-/** @throws ExtractionError `bad_messages`; ArgumentError `bad_argument` */
+/** @throws ExtractionError `bad_argument`; ArgumentError `bad_argument` */
 export function checkedMessages(messages: readonly Message[], reference: Instant | undefined): DatedMessage[] {
   checkArgument(MESSAGES, messages, 'messages');
   if (messages.length === 0) throw bad(0, 'it is missing; pass at least one message');
@@ -47,7 +47,7 @@ const BAD_TIME = 'its time `at` cannot be read';
 const SET_TIME = 'set `at` to a time such as a Date, or 2026-03-23T09:00:00Z, or set `reference`';
 
 function bad(index: number, what: string): ExtractionError {
-  return new ExtractionError('bad_messages', `Message ${index + 1} is not valid: ${what}.`, {
+  return new ExtractionError('bad_argument', `Message ${index + 1} is not valid: ${what}.`, {
     evidence: { message: index },
   });
 }

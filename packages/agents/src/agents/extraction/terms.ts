@@ -57,7 +57,7 @@ const TERMS = arg.members({
   attempts: arg.optional(arg.whole),
 });
 
-/** @throws ExtractionError `bad_terms`; ArgumentError `bad_argument` */
+/** @throws ExtractionError `bad_argument`; ArgumentError `bad_argument` */
 export function checkedTerms(given: ExtractionTerms): CheckedTerms {
   checkArgument(TERMS, given, 'terms');
   const { model, predicates, subjects, confidenceMax = 1, theta = {}, attempts = ATTEMPTS } = given;
@@ -79,7 +79,7 @@ export function checkedTerms(given: ExtractionTerms): CheckedTerms {
 }
 
 function bad(term: keyof ExtractionTerms, what: string): ExtractionError {
-  return new ExtractionError('bad_terms', `The term ${term} is not valid: ${what}.`, {
+  return new ExtractionError('bad_argument', `The term ${term} is not valid: ${what}.`, {
     evidence: { term },
   });
 }

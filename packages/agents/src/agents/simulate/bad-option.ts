@@ -2,5 +2,5 @@ import { AgentError } from '../errors.ts';
 
 /** The error of an option of a simulation that is not valid. */
 export function badOption(what: string): AgentError {
-  return new AgentError('bad_option', `The simulation is not valid: ${what}.`);
+  return new AgentError('bad_argument', `The simulation is not valid: ${what}.`);
 }

@@ -31,7 +31,7 @@ const RECOVERY_KEY = 'the effect log of a simulated branch in memory';
  * The runtime over a copy, with the domain and the policy of a variant, and stand-ins for all
  * tools. A copy under another version of the domain is upgraded first.
  *
- * @throws AgentError `variant_refused`
+ * @throws AgentError `bad_argument`
  */
 export async function copyRuntime(parts: CopyParts): Promise<Assize> {
   const { options, variant, standIns } = parts;
@@ -84,7 +84,7 @@ async function upgrade(parts: CopyParts, next: Domain): Promise<void> {
 function variantRefused({ variant: { name } }: CopyParts, detail: string, cause?: unknown): AgentError {
   const why = detail.replace(/\.$/, '');
   return new AgentError(
-    'variant_refused',
+    'bad_argument',
     `The domain of the variant ${name} cannot continue the trajectory: ${why}. Pass a version that accepts the state at that entry.`,
     { evidence: { variant: name }, ...(cause !== undefined && { cause }) },
   );

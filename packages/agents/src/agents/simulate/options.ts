@@ -126,8 +126,8 @@ export interface CheckedOptions extends SimulateOptions {
 }
 
 /**
- * @throws ArgumentError `bad_argument`; AgentError `bad_option`, `bad_agents`;
- * DuplicatePackageError `duplicate_package`
+ * @throws ArgumentError `bad_argument`; AgentError `bad_argument`; DuplicatePackageError
+ * `duplicate_package`
  */
 export function checkedOptions(source: SimulationSource, given: SimulateOptions): CheckedOptions {
   checkArgument(SOURCE, source, 'source');

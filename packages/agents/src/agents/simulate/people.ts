@@ -25,7 +25,7 @@ export interface RecordedCounsel {
 
 const METHOD = 'simulation';
 
-/** @throws AgentError `bad_option` */
+/** @throws AgentError `bad_argument` */
 export function checkPeople(people: People): void {
   if (people === 'as_recorded' || people === 'wait' || typeof people === 'function') return;
   const { approve, reject, reason, ...others } = Object(people) as { readonly [field: string]: unknown };

@@ -74,7 +74,7 @@ export class Sample {
     });
   }
 
-  /** @throws AgentError `variant_refused`; LedgerFault, StoreError; the signal's reason */
+  /** @throws AgentError `bad_argument`; LedgerFault, StoreError; the signal's reason */
   async run(): Promise<SampleResult> {
     await this.#store.begin(await rowsOf(this.#production.source, this.#production.sharedEntries));
     await this.#copyTurns();
@@ -164,7 +164,7 @@ export class Sample {
 
   async #keyOf({ id }: OpenPending): Promise<string> {
     const row = await this.#store.resolve(id);
-    if (row === undefined) throw new AgentError('bad_option', `The branch has no pending proposal ${id}.`);
+    if (row === undefined) throw new AgentError('bad_argument', `The branch has no pending proposal ${id}.`);
     return proposalKey(
       { ...row, payload: readRow(row).payload } as Entry<PendingPayload>,
       new ValueReader(this.#store),

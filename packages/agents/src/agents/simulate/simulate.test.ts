@@ -78,7 +78,7 @@ test('a record that is the production store is refused, and nothing is written',
   const connected = { head: head.bind(store), oracleGet: oracleGet.bind(store), oraclePut: oraclePut.bind(store) };
   for (const record of [source.oracleStore, connected])
     await expect(of([{ name: 'same', agents, fresh: true }], { record })).rejects.toMatchObject({
-      code: 'bad_option',
+      code: 'bad_argument',
       message: expect.stringContaining('record has the trajectory desk'),
     });
   expect(await bytesOf(store, 'desk')).toBe(before);
@@ -308,7 +308,8 @@ describe('the domain and the policy of a variant', () => {
       initial: { spent: {}, limits: {}, more: 1 },
     } as never);
     await expect(of([{ name: 'bad', agents: [clerk([1])], domain: impossible as never }])).rejects.toMatchObject({
-      code: 'variant_refused',
+      code: 'bad_argument',
+      message: expect.stringContaining('Pass a version that accepts the'),
       evidence: { variant: 'bad' },
     });
   });
@@ -363,8 +364,8 @@ test('an abort ends a simulation, also while an agent never answers', async () =
 
 describe('bad input', () => {
   const agents = [clerk([1])];
-  test.each<[string, Partial<SimulateOptions> & { variants?: readonly Variant[] }, string]>([
-    ['no variants', { variants: [] }, 'bad_option'],
+  test.each<[string, Partial<SimulateOptions> & { variants?: readonly Variant[] }, string, string]>([
+    ['no variants', { variants: [] }, 'bad_argument', 'variants'],
     [
       'two with one name',
       {
@@ -373,22 +374,31 @@ describe('bad input', () => {
           { name: 'a', agents },
         ],
       },
-      'bad_option',
+      'bad_argument',
+      'variants',
     ],
-    ['no agents', { variants: [{ name: 'a', agents: [] }] }, 'bad_agents'],
-    ['a bad people', { variants: [{ name: 'a', agents, people: 'never' as never }] }, 'bad_option'],
-    ['a policy that is none', { variants: [{ name: 'a', agents, policy: {} as never }] }, 'bad_option'],
-    ['an unknown field', { variants: [{ name: 'a', agents, polici: 1 } as never] }, 'bad_argument'],
-    ['no samples', { samples: 0 }, 'bad_option'],
-    ['too many turns', { limits: { turns: 1e9 } }, 'bad_option'],
-    ['an entry that is not there', { at: 999 }, 'not_found'],
-    ['an id that is not there', { at: 'f'.repeat(64) }, 'not_found'],
-    ['a simulator that is none', { simulators: { 'bank.pay': {} as never } }, 'bad_option'],
-    ['a probability above 1', { simulators: { 'bank.pay': { probability: 2, use: { answer: 1 } } } }, 'bad_option'],
-    ['a simulator of no tool', { simulators: { 'Not A Tool': { answer: 1 } } }, 'bad_option'],
-  ])('%s', async (_, more, code) => {
+    ['no agents', { variants: [{ name: 'a', agents: [] }] }, 'bad_argument', 'The agents are not valid'],
+    ['a bad people', { variants: [{ name: 'a', agents, people: 'never' as never }] }, 'bad_argument', 'people'],
+    ['a policy that is none', { variants: [{ name: 'a', agents, policy: {} as never }] }, 'bad_argument', 'policy'],
+    ['an unknown field', { variants: [{ name: 'a', agents, polici: 1 } as never] }, 'bad_argument', 'polici'],
+    ['no samples', { samples: 0 }, 'bad_argument', 'samples'],
+    ['too many turns', { limits: { turns: 1e9 } }, 'bad_argument', 'turns'],
+    ['an entry that is not there', { at: 999 }, 'not_found', '999'],
+    ['an id that is not there', { at: 'f'.repeat(64) }, 'not_found', 'ffff'],
+    ['a simulator that is none', { simulators: { 'bank.pay': {} as never } }, 'bad_argument', 'simulator of bank.pay'],
+    [
+      'a probability above 1',
+      { simulators: { 'bank.pay': { probability: 2, use: { answer: 1 } } } },
+      'bad_argument',
+      'simulator of bank.pay',
+    ],
+    ['a simulator of no tool', { simulators: { 'Not A Tool': { answer: 1 } } }, 'bad_argument', 'Not A Tool'],
+  ])('%s', async (_, more, code, part) => {
     const { of } = await paid([100]);
-    await expect(of(more.variants ?? [{ name: 'a', agents }], more)).rejects.toMatchObject({ code });
+    await expect(of(more.variants ?? [{ name: 'a', agents }], more)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(part),
+    });
   });
 
   test('a trajectory that is not there, and another domain', async () => {
@@ -399,7 +409,7 @@ describe('bad input', () => {
     await expect(simulate(source, options)).rejects.toMatchObject({ code: 'not_found' });
     const other = { ...options, domain: newsroom };
     await expect(simulate({ ...source, trajectoryId: 'desk' }, other)).rejects.toMatchObject({
-      code: expect.stringMatching(/domain_mismatch|bad_agents/),
+      code: expect.stringMatching(/domain_mismatch|bad_argument/),
     });
   });
 });

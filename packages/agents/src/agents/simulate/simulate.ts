@@ -36,9 +36,9 @@ export interface Simulation {
  * A variant equal to the record has the rulings of the record. Without tool calls and other writers
  * its entries are those of the record, byte for byte.
  *
- * @throws AgentError `bad_option`, `bad_agents`, `variant_refused`, `signer_needed`, `bad_turn`;
- * RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`; OracleError `oracle_corrupt`;
- * LedgerFault, StoreError; ArgumentError `bad_argument`; the signal's reason
+ * @throws AgentError `bad_argument`, `signer_needed`, `damaged`; RuntimeError `not_found`,
+ * `domain_mismatch`, `invalid_ledger`; OracleError `oracle_corrupt`; LedgerFault, StoreError;
+ * ArgumentError `bad_argument`; the signal's reason
  */
 export async function simulate(source: SimulationSource, options: SimulateOptions): Promise<Simulation> {
   const checked = checkedOptions(source, options);
@@ -68,7 +68,7 @@ export async function simulate(source: SimulationSource, options: SimulateOption
  * Refuses a record that is the production store, also over another connection: it has the
  * trajectory.
  *
- * @throws AgentError `bad_option`
+ * @throws AgentError `bad_argument`
  */
 async function requireOtherRecord(source: SimulationSource, { record }: CheckedOptions): Promise<void> {
   if (record === undefined) return;

@@ -71,12 +71,12 @@ function has(input: Json, field: string, value: Json): boolean {
   return canonicalize(found, { foreign: true }) === canonicalize(value, { foreign: true });
 }
 
-/** @throws AgentError `bad_option` */
+/** @throws AgentError `bad_argument` */
 export function checkSimulator(tool: string, simulator: unknown): void {
   if (typeof simulator === 'function') return;
   const fault = faultOf(simulator, 0);
   if (fault === undefined) return;
-  throw new AgentError('bad_option', `The simulator of ${tool} is not valid: ${fault}.`, { evidence: { tool } });
+  throw new AgentError('bad_argument', `The simulator of ${tool} is not valid: ${fault}.`, { evidence: { tool } });
 }
 
 const FIELDS: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-import { AssizeError, type ErrorDetails } from '#base';
+import { AssizeError, type ErrorDetails, type GeneralCode } from '#base';
 
 /** The reason why a value has no canonical text. */
 export type ValueFaultCode =
@@ -36,8 +36,6 @@ export type ValueFaultCode =
   | 'cycle'
   /** The value is nested deeper than the limit. Flatten it, or raise `depthMax`. */
   | 'too_deep'
-  /** The text is longer than the limit. Give less, or raise `bytesMax`. */
-  | 'too_large'
   /** The value has more nodes than the limit. Give less, or raise `nodesMax`. */
   | 'too_many_nodes'
   /** Reading the value threw an error. Mend the cause that the error carries. */
@@ -65,9 +63,7 @@ export type CanonErrorCode =
   /** A limit is not a positive whole number, or is unknown. Correct the limits. */
   | 'bad_limits'
   /** The text is no JSON pointer (RFC 6901). Begin it with `/`, and escape `~` and `/`. */
-  | 'bad_pointer'
-  /** The value is not an instant in UTC with microseconds. Write `2026-03-23T09:00:00.000000Z`. */
-  | 'bad_instant';
+  | 'bad_pointer';
 
 /**
  * A value or a text that canonical JSON does not allow. `pointer` (RFC 6901) leads to the place
@@ -77,7 +73,7 @@ export class CanonError extends AssizeError<CanonErrorCode> {
   override readonly name = 'CanonError';
   readonly pointer: string;
 
-  constructor(code: CanonErrorCode, pointer: string, message: string, details: ErrorDetails = {}) {
+  constructor(code: CanonErrorCode | GeneralCode, pointer: string, message: string, details: ErrorDetails = {}) {
     super(code, message, { ...details, evidence: { ...details.evidence, pointer } });
     this.pointer = pointer;
   }

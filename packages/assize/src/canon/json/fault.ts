@@ -249,7 +249,7 @@ class FaultWalk {
     }
   }
 
-  #fail(code: ValueFaultCode, message: string, evidence: Readonly<Record<string, unknown>> = {}): never {
+  #fail(code: ValueFaultCode | 'too_large', message: string, evidence: Readonly<Record<string, unknown>> = {}): never {
     throw new CanonError(code, this.#pointer, message, { evidence });
   }
 }

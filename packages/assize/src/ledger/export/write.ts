@@ -5,7 +5,7 @@ import type { EntryRow, Payload } from '../entry/entry.ts';
 import { readRow } from '../entry/entry-text.ts';
 import type { Hash } from '../entry/hash.ts';
 import { referencesOf, writParent, writsNamedBy } from '../entry/references.ts';
-import { LedgerFault } from '../errors.ts';
+import { type FaultCode, LedgerFault } from '../errors.ts';
 import type { LedgerStore, LogStore } from '../ports/ledger-store.ts';
 import { ExportError } from './errors.ts';
 import { blobLine, entryLine, erasedLine, HEADER, trailerLine } from './lines.ts';
@@ -120,11 +120,6 @@ function read(row: EntryRow, text: string): unknown {
   }
 }
 
-function fault(
-  { trajectory_id, seq }: EntryRow,
-  code: LedgerFault['code'],
-  detail: string,
-  cause?: unknown,
-): LedgerFault {
+function fault({ trajectory_id, seq }: EntryRow, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
   return new LedgerFault({ trajectory_id, seq, code, detail }, cause);
 }

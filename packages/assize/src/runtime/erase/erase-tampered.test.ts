@@ -40,7 +40,10 @@ describe('an erasure is not to be bent', () => {
       agreed: 0,
     };
     const create = runtimeOver(new MemoryStore(), [ward]).create(ward, { initial: forged });
-    await expect(create).rejects.toMatchObject({ code: 'bad_option' });
+    await expect(create).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringContaining('The options are not valid'),
+    });
   });
 
   describe('a value that is said to be erased where anything may stand', () => {

@@ -58,7 +58,7 @@ const ENTRIES_MAX = 2 ** 31 - 1;
  * error means that the store could not be read. A trajectory that continues because a parent's
  * revocation never reached it gets a warning, if both are verified.
  *
- * @throws RuntimeError `bad_option`, KeyError for `entryKeys`; ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_argument`, KeyError for `entryKeys`; ArgumentError `bad_argument`
  */
 export async function verifyStore(store: LedgerStore, options: VerifyOptions = {}): Promise<VerifyReport[]> {
   checkArgument(VERIFY_OPTIONS, options, 'options');

@@ -27,7 +27,7 @@ export interface DependentEntry {
  * provenance of its facts, and by the recalls that it observed. Reads the whole store. A commit
  * cannot be found by a recall that was erased.
  *
- * @throws RuntimeError `not_found`, `bad_option` for a store without a log; LedgerFault for an
+ * @throws RuntimeError `not_found`, `bad_argument` for a store without a log; LedgerFault for an
  * altered entry or a missing blob
  */
 export async function dependentsOf(store: LedgerStore, entryId: Hash): Promise<readonly DependentEntry[]> {
@@ -87,7 +87,7 @@ export async function dependentsOfVersions(
 function withLog(store: LedgerStore): LedgerStore & LogStore {
   if (typeof (store as Partial<LogStore>).logSize === 'function') return store as LedgerStore & LogStore;
   throw new RuntimeError(
-    'bad_option',
+    'bad_argument',
     'The store keeps no log (LogStore), so derivations are unknown. Use a store with a log.',
   );
 }

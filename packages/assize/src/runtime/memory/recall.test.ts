@@ -339,7 +339,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expect(other.memory('ward').embed({ signal })).rejects.toThrow('enough');
     for (const wrong of [{ id: '' }, { dimensions: 0 }])
       expect(() => runtimeOver(store, [clinic], { memory: { embedder: { ...failing, ...wrong } } })).toThrow(
-        expect.objectContaining({ code: 'bad_option' }),
+        expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('memory.embedder') }),
       );
     await store.close();
   });

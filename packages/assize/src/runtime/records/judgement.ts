@@ -148,7 +148,7 @@ function isRefusal(error: unknown): error is RefusalError {
 const DECISIVE: ReadonlySet<string> = new Set([
   'answers_needed',
   'bad_intent',
-  'bad_option',
+  'bad_argument',
   'bad_writ',
   'concluded',
   'erased',

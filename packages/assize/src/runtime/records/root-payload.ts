@@ -58,7 +58,10 @@ export function splitInitialState(
   kept: PayloadBlobs,
 ): Pick<ChildBeginning, 'initial_state' | 'sensitive'> {
   if (domain.sensitive !== undefined && hasErased(state))
-    throw new RuntimeError('bad_option', 'The options are not valid: the state has a value that is marked as erased.');
+    throw new RuntimeError(
+      'bad_argument',
+      'The options are not valid: the state has a value that is marked as erased.',
+    );
   const { plain, sensitive } = partedState(domain, state);
   const initial_state = kept.store(plain, false);
   return sensitive.length === 0 ? { initial_state } : { initial_state, sensitive: kept.patchesInline(sensitive) };
@@ -93,11 +96,11 @@ export function vectorOf(world: World, override: boolean): readonly VectorItem[]
 }
 
 /**
- * The writs of a root or branch, all checked. @throws RuntimeError `bad_writ`, `bad_option`;
- * AuthorityError `bad_writ`
+ * The writs of a root or branch, all checked.
+ * @throws RuntimeError `bad_writ`, `bad_argument`; AuthorityError `bad_writ`
  */
 export function checkWrits(writs: readonly Json[], verifier: WritVerifier): readonly Json[] {
-  if (!Array.isArray(writs)) throw new RuntimeError('bad_option', 'The options are not valid: writs must be a list.');
+  if (!Array.isArray(writs)) throw new RuntimeError('bad_argument', 'The options are not valid: writs must be a list.');
   const bound = new Writs();
   bound.bind(writs);
   for (const writ of writs) verified(verifier, bound.present(writ));

@@ -220,6 +220,6 @@ describe('a sink that says when to try again', () => {
 test.each([0, -1, 1.5, 101, Number.NaN, '3', null])('%o tries are refused', (tries) => {
   const made = () => runtimeOver(new MemoryStore(), [tally], { tools: [], effects: { maxAttempts: tries as number } });
   expect(made).toThrow(
-    expect.objectContaining({ code: 'bad_option', message: expect.stringContaining('effects.maxAttempts must') }),
+    expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('effects.maxAttempts must') }),
   );
 });

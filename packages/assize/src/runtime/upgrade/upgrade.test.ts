@@ -183,8 +183,8 @@ describe('an upgrade', () => {
   });
 
   test.each<[string, () => Promise<unknown>, string]>([
-    ['to another domain', () => upgrade(counter({ version: '2', name: 'other' })), 'bad_option'],
-    ['to a version that the runtime does not have', () => upgrade(counter({ version: '3' })), 'bad_option'],
+    ['to another domain', () => upgrade(counter({ version: '2', name: 'other' })), 'bad_argument'],
+    ['to a version that the runtime does not have', () => upgrade(counter({ version: '3' })), 'bad_argument'],
     ['to the version in force', () => upgrade(v1), 'already_upgraded'],
     ['without a reason', () => upgrade(v2, { reason: ' ' }), 'bad_intent'],
     ['by a counselor without a name', () => upgrade(v2, { override: { principal: '', method: 'test' } }), 'bad_intent'],

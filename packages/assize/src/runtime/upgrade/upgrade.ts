@@ -297,8 +297,8 @@ export class Upgrades {
 }
 
 /**
- * Writers of the runtime read the trajectory again under the new version. @throws RuntimeError
- * `bad_option`
+ * Writers of the runtime read the trajectory again under the new version.
+ * @throws RuntimeError `bad_argument`
  */
 export function requireGiven(next: Domain, { domainOf }: Pick<WriterContext, 'domainOf'>): void {
   checkArgument(DOMAIN, next, 'next');

@@ -43,7 +43,7 @@ export interface EvidenceOptions {
  * Reads the log once, verifies it, and counts. Without a size all entries get their positions in
  * the log first, which needs a store that can be written.
  *
- * @throws ComplianceError `unknown_log_size`; the errors of the store
+ * @throws ComplianceError `not_found`; the errors of the store
  */
 export async function gatherEvidence(store: LedgerStore & LogStore, options: EvidenceOptions): Promise<Evidence> {
   const { trajectories, checkpoint: given, onProgress } = options;
@@ -91,7 +91,7 @@ async function sizeOf(store: LogStore, wanted: number | undefined): Promise<numb
   if (wanted === undefined) return logged;
   if (Number.isSafeInteger(wanted) && wanted >= 1 && wanted <= logged) return wanted;
   throw new ComplianceError(
-    'unknown_log_size',
+    'not_found',
     `The log has ${logged} entries with a position, and the report asks for the first ${wanted}. Pass a size from 1 to ${logged}, or none.`,
   );
 }

@@ -12,7 +12,7 @@ export const FRAMEWORKS: readonly Framework[] = deepFreeze([AI_ACT, ISO_42001, S
 /**
  * The frameworks of these names, each once and in the order of `FRAMEWORKS`. No name: all.
  *
- * @throws ComplianceError `unknown_framework`, which names the nearest
+ * @throws ComplianceError `not_found`, which names the nearest
  */
 export function frameworksNamed(names: readonly string[]): readonly Framework[] {
   const known = FRAMEWORKS.map(({ id }) => id);
@@ -20,7 +20,7 @@ export function frameworksNamed(names: readonly string[]): readonly Framework[] 
   if (unknown === undefined) return names.length === 0 ? FRAMEWORKS : FRAMEWORKS.filter(({ id }) => names.includes(id));
   const nearest = nearestName(unknown, known);
   throw new ComplianceError(
-    'unknown_framework',
+    'not_found',
     `There is no framework ${JSON.stringify(unknown)}. ${nearest === undefined ? '' : `Did you mean ${nearest}? `}Pass one of ${known.join(', ')}.`,
     { evidence: { known } },
   );

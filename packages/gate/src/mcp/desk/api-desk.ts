@@ -103,9 +103,13 @@ export class ApiDesk implements CallDesk {
     const answer = await this.#propose('report', report, `report-${outcome}-${call}`);
     if (answer.kind === 'committed') return;
     const { ruling } = answer.ruling;
-    throw new McpError('desk_refused', `The outcome of the call ${call} was not recorded: ${ruling} ${answer.reason}`, {
-      evidence: { code: ruling },
-    });
+    throw new McpError(
+      'server_refused',
+      `The outcome of the call ${call} was not recorded: ${ruling} ${answer.reason}`,
+      {
+        evidence: { code: ruling },
+      },
+    );
   }
 
   async decision(approval: string, seconds: number, signal?: AbortSignal): Promise<CallAnswer | 'void'> {
@@ -145,7 +149,7 @@ export class ApiDesk implements CallDesk {
 function answerOf(document: unknown): CallAnswer {
   if (isRecord(document) && RULINGS.includes(document['ruling']))
     return callAnswer(document as unknown as RulingDocument);
-  throw new McpError('desk_refused', 'The server of Assize has answered without a ruling. Check its address.', {
+  throw new McpError('server_refused', 'The server of Assize has answered without a ruling. Check its address.', {
     evidence: { code: 'no_ruling' },
   });
 }
@@ -169,7 +173,7 @@ async function decideAs(ask: Ask, approval: string, decision: 'approve' | 'rejec
     await asked(ask, `/v1/approvals/${approval}/${decision}`, { method: 'POST', body });
   } catch (error) {
     // Another decision came first, and counts.
-    if (!isAssizeError(error, 'desk_refused') || error.evidence['code'] !== 'not_pending') throw error;
+    if (!isAssizeError(error, 'server_refused') || error.evidence['code'] !== 'not_pending') throw error;
   }
 }
 
@@ -193,7 +197,7 @@ async function asked(ask: Ask, path: string, asking: Asked): Promise<Readonly<Re
     const answer = await ask(path, init).catch((cause: unknown) => {
       signal?.throwIfAborted();
       if (wait !== undefined && !late.aborted) return undefined;
-      throw new McpError('desk_refused', 'The server of Assize does not answer. Start it with assize serve.', {
+      throw new McpError('server_refused', 'The server of Assize does not answer. Start it with assize serve.', {
         cause,
         evidence: { code: 'no_answer' },
       });
@@ -210,7 +214,7 @@ async function documentOf(answer: Answer): Promise<Readonly<Record<string, unkno
   if (answer.ok && isDocument) return found;
   const unread = `status ${answer.status}${answer.ok ? ' without a JSON document. Check its address.' : ''}`;
   const { code = 'no_problem', detail = unread } = isDocument ? found : {};
-  throw new McpError('desk_refused', `The server of Assize refused: ${String(detail)}`, {
+  throw new McpError('server_refused', `The server of Assize refused: ${String(detail)}`, {
     evidence: { code: String(code) },
   });
 }

@@ -63,7 +63,8 @@ export type Outcome = 'done' | 'failed' | 'unknown';
  * The judge of the gateway's calls, and their record. The gateway makes no call that the desk did
  * not begin. Each method repeats a request without an answer under the same key.
  *
- * Every method: @throws McpError `desk_refused`
+ * Every method:
+ * @throws McpError `server_refused`
  */
 export interface CallDesk {
   view(): Promise<ServerView>;

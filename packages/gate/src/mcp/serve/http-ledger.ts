@@ -33,7 +33,7 @@ const KEPT_PRINCIPALS_MAX = 100;
 const KEPT_CHARACTERS_MAX = 4 * 1024 * 1024;
 const KEPT_MS = 600_000;
 
-/** @throws McpError `missing_peer` */
+/** @throws McpError `missing_package` */
 export async function httpLedger(options: HttpLedgerOptions): Promise<HttpLedger> {
   const { operations, url, version, maxBodyBytes, onWarning } = options;
   const { createMcpHandler } = await loadServer();

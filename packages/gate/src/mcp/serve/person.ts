@@ -9,17 +9,17 @@ export function isPerson({ name, kinds }: Standing): boolean {
 /**
  * Refuses to offer decisions with another token than that of a person.
  *
- * @throws McpError `no_person`, `desk_refused`
+ * @throws McpError `forbidden`, `server_refused`
  */
 export async function requirePerson(api: LedgerApi): Promise<Standing> {
   const standing = await api.standing();
   if ('isRefused' in standing)
-    throw new McpError('desk_refused', `It is not known whose token this is. ${standing.text}`, {
+    throw new McpError('server_refused', `It is not known whose token this is. ${standing.text}`, {
       evidence: { code: standing.code },
     });
   if (isPerson(standing)) return standing;
   throw new McpError(
-    'no_person',
+    'forbidden',
     `${standing.name} is ${standing.kinds.join(' and ')}. Only a person of the kind counselor decides: pass a token of one, or leave --decide out.`,
     { evidence: { principal: standing.name } },
   );

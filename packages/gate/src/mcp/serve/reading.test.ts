@@ -72,7 +72,10 @@ test('an agent sees its tools, and never those that decide', async () => {
   expect(textOf(await call('entries_list', { trajectory: 'main' }))).toContain('(forbidden)');
   await close();
   for (const as of ['agent:scout', 'auditor:eve', 'admin:ann'] as const)
-    await expect(ledgerClient(server, { as, decides: true, person })).rejects.toMatchObject({ code: 'no_person' });
+    await expect(ledgerClient(server, { as, decides: true, person })).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringContaining('Only a person'),
+    });
   expect(await desksOf(server)).toEqual({});
 });
 
@@ -94,9 +97,9 @@ test('an agent remembers and recalls, and a repeated call changes nothing', asyn
   const { structuredContent: found } = await call('chat_recall', asked);
   expect(found.facts).toMatchObject([{ subject: 'eva', object: fact.object }]);
   expect(textOf(await call('chat_remember', { ...place, messages: said.messages, user: 'eva' }))).toContain(
-    '(no_model)',
+    '(bad_argument)',
   );
-  expect(textOf(await call('chat_recall', { ...asked, spaces: ['back'] }))).toContain('(space_not_covered)');
+  expect(textOf(await call('chat_recall', { ...asked, spaces: ['back'] }))).toContain('(forbidden)');
   await close();
 });
 
@@ -115,7 +118,7 @@ test('entries and the inbox are resources, and common questions are prompts', as
     expect((contents[0] as { text: string }).text).toContain(has);
   }
   await expect(client.readResource({ uri: 'assize://trajectories/../entries/0' })).rejects.toThrow();
-  await expect(client.readResource({ uri: 'assize://trajectories/main/entries/99' })).rejects.toThrow('no_such_value');
+  await expect(client.readResource({ uri: 'assize://trajectories/main/entries/99' })).rejects.toThrow('not_found');
   expect((await client.listResourceTemplates()).resourceTemplates).toHaveLength(2);
   expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual([
     'what-waits',

@@ -26,7 +26,7 @@ export interface ServeLedgerOptions {
  * Serves the ledger to one client over the pipes of this process. Resolves when the client leaves
  * or the signal ends.
  *
- * @throws McpError `missing_peer`; with `decides` also `no_person`, `desk_refused`
+ * @throws McpError `missing_package`; with `decides` also `forbidden`, `server_refused`
  */
 export async function serveLedger(options: ServeLedgerOptions, ends: AbortSignal): Promise<void> {
   const { operations, api, version, decides, transport, onWarning } = options;

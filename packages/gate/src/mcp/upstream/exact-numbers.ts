@@ -96,7 +96,10 @@ export class MarkedLines {
 export function readingExactly<T extends Transport>(transport: T): T {
   const { _readBuffer: buffer } = transport as unknown as { readonly _readBuffer?: ReadBuffer };
   if (buffer === undefined)
-    throw new McpError('missing_peer', 'This version of the MCP SDK is not supported: it reads pipes in another way.');
+    throw new McpError(
+      'missing_package',
+      'This version of the MCP SDK is not supported: it reads pipes in another way.',
+    );
   const lines = new MarkedLines();
   const append = buffer.append.bind(buffer);
   let waiting = 0;

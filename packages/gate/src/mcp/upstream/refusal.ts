@@ -6,7 +6,7 @@ export function isRefusal(
   { ProtocolError, SdkError, SdkErrorCode }: Awaited<ReturnType<typeof loadServer>>,
   error: unknown,
 ): boolean {
-  if (isAssizeError(error, 'upstream_unreachable')) return true;
+  if (isAssizeError(error, 'unreachable')) return true;
   if (SdkError.isInstance(error))
     return error.code === SdkErrorCode.NotConnected || error.code === SdkErrorCode.CapabilityNotSupported;
   return ProtocolError.isInstance(error);

@@ -365,5 +365,5 @@ export interface Sending {
 }
 
 function unreachable(why: string, cause?: unknown): McpError {
-  return new McpError('upstream_unreachable', `The MCP server behind the gateway cannot be reached: ${why}`, { cause });
+  return new McpError('unreachable', `The MCP server behind the gateway cannot be reached: ${why}`, { cause });
 }

@@ -41,7 +41,7 @@ export class MailNotices {
   /**
    * Sends nothing if the principal may not decide, or if the proposal is decided.
    *
-   * @throws NoticeError `receiver_refused`, `receiver_unreachable`
+   * @throws NoticeError `receiver_refused`, `unreachable`
    */
   async send(receiver: MailReceiver, notice: ApprovalRequested, id: string, signal: AbortSignal): Promise<void> {
     if (!(await this.#mayDecide(receiver, notice))) return;
@@ -85,7 +85,7 @@ function failureOf(error: unknown): NoticeError {
   const reason = typeof why === 'string' ? why : 'no_answer';
   const isRefused = isInstance(error, DidNothing) && reason.startsWith('smtp_');
   return new NoticeError(
-    isRefused ? 'receiver_refused' : 'receiver_unreachable',
+    isRefused ? 'receiver_refused' : 'unreachable',
     `The mail server did not accept the message (${reason}).`,
     { evidence: { reason }, retryable: true, cause: error },
   );

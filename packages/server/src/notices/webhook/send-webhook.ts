@@ -29,7 +29,7 @@ export interface SendingOptions {
 /**
  * Sends one signed request. No redirect is followed, and the body of the answer is not read.
  *
- * @throws NoticeError `receiver_refused`, `receiver_unreachable`, `receiver_forbidden`
+ * @throws NoticeError `receiver_refused`, `unreachable`, `receiver_forbidden`
  */
 export async function sendWebhook(
   { url, secret, allowPrivate = false }: WebhookConfig,
@@ -81,5 +81,9 @@ function isReachable(address: string, isSecure: boolean): boolean {
 function failureOf(error: Error): NoticeError {
   if (isAssizeError(error, 'receiver_forbidden')) return error as NoticeError;
   const { code = error.name } = error as NodeJS.ErrnoException;
-  return new NoticeError('receiver_unreachable', `The webhook could not be reached (${code}).`, { retryable: true });
+  return new NoticeError(
+    'unreachable',
+    `The webhook could not be reached (${code}). Check the receiver and its address.`,
+    { retryable: true },
+  );
 }

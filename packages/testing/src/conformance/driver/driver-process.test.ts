@@ -48,7 +48,7 @@ test.each([
 test('an error of a driver is told', async () => {
   const driver = await started(answering('{"id": 1, "error": "no such table"}'));
   await expect(driver.ask('hello', hello, 5_000)).rejects.toMatchObject({
-    ...{ code: 'driver_failed', message: expect.stringContaining('no such table') },
+    ...{ code: 'function_failed', message: expect.stringContaining('no such table') },
   });
 });
 
@@ -65,7 +65,10 @@ test('a driver that says nothing is given up after its time', async () => {
 });
 
 test('a program that is not there cannot be started', async () => {
-  await expect(DriverProcess.start(['/no/such/program'])).rejects.toMatchObject({ code: 'cannot_start' });
+  await expect(DriverProcess.start(['/no/such/program'])).rejects.toMatchObject({
+    code: 'unreachable',
+    message: expect.stringContaining('The driver cannot be started'),
+  });
 });
 
 test('a kill also ends the program behind a shell', async () => {

@@ -45,7 +45,7 @@ export class DriverProcess {
     if (child.stdout !== null) createInterface({ input: child.stdout }).on('line', (line) => this.#heard(line));
   }
 
-  /** @throws ConformanceError `cannot_start` */
+  /** @throws ConformanceError `unreachable` */
   static async start(command: DriverCommand, { cwd, compileCache }: DriverStart = {}): Promise<DriverProcess> {
     // Its own group, so that a kill also ends the children of a shell.
     const options = {
@@ -62,7 +62,7 @@ export class DriverProcess {
       await once(child, 'spawn');
     } catch (error) {
       const text = `The driver cannot be started: ${(error as Error).message}. Check the command.`;
-      throw new ConformanceError('cannot_start', text, { cause: error, evidence: { command } });
+      throw new ConformanceError('unreachable', text, { cause: error, evidence: { command } });
     }
     return new DriverProcess(child);
   }
@@ -70,7 +70,7 @@ export class DriverProcess {
   /**
    * Asks for one operation.
    *
-   * @throws ConformanceError `driver_ended`, `driver_silent`, `bad_answer`, `driver_failed`
+   * @throws ConformanceError `driver_ended`, `driver_silent`, `bad_answer`, `function_failed`
    */
   async ask<Op extends Operation>(op: Op, given: object, timeoutMs: number): Promise<z.infer<(typeof ANSWERS)[Op]>> {
     const id = this.#next++;
@@ -85,7 +85,7 @@ export class DriverProcess {
       this.#child.stdin?.write(`${JSON.stringify({ id, op, ...given })}\n`);
       const { answer, error } = await promise;
       if (error !== undefined)
-        throw new ConformanceError('driver_failed', `The driver failed at ${op}: ${error}`, { evidence: { op } });
+        throw new ConformanceError('function_failed', `The driver failed at ${op}: ${error}`, { evidence: { op } });
       const parsed = ANSWERS[op].safeParse(answer);
       if (!parsed.success) throw badAnswer(op, JSON.stringify(answer) ?? '');
       return parsed.data as z.infer<(typeof ANSWERS)[Op]>;

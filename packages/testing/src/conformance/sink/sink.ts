@@ -34,7 +34,7 @@ export class Sink {
    *
    * @param file - gets a line of JSON for each effect
    * @param compileCache - the folder of compiled code. Default: that of the environment
-   * @throws ConformanceError `no_sink`
+   * @throws ConformanceError `unreachable`
    */
   static async start(file: string, compileCache?: string): Promise<Sink> {
     const child = fork(new URL('./sink-worker.ts', import.meta.url), {
@@ -43,7 +43,10 @@ export class Sink {
       env: childEnvironment(compileCache),
     });
     const ended = once(child, 'exit').then(() => {
-      throw new ConformanceError('no_sink', 'The process of the sink ended before it listened.');
+      throw new ConformanceError(
+        'unreachable',
+        'The process of the sink ended before it listened. Run the suite again.',
+      );
     });
     child.send(file);
     const [{ url }] = (await Promise.race([once(child, 'message'), ended])) as [{ readonly url: string }];
@@ -89,7 +92,11 @@ export class Sink {
     this.#waiting.set(id, resolve);
     this.#child.send({ id, command }, (error) => {
       if (error !== null)
-        reject(new ConformanceError('no_sink', 'The process of the sink has ended.', { cause: error }));
+        reject(
+          new ConformanceError('unreachable', 'The process of the sink has ended. Run the suite again.', {
+            cause: error,
+          }),
+        );
     });
     return promise;
   }

@@ -66,11 +66,11 @@ export async function foreseeEffects(
   return writer.readValues(() => planOfPending(tools, parts.domain, pending, (hash) => context.store.blob(hash)));
 }
 
-/** @throws RuntimeError `bad_option` */
+/** @throws RuntimeError `bad_argument` */
 function requireToolsFor(effects: TransactionEngines | undefined): TransactionEngines {
   if (effects !== undefined) return effects;
   throw new RuntimeError(
-    'bad_option',
+    'bad_argument',
     'The pending proposal uses tools. Open the runtime with `tools` to approve it (on the command line: --tools FILE).',
   );
 }

@@ -437,11 +437,11 @@ function seqOf(rows: readonly FactVersion[]): number {
   return rows.reduce((last, { seq }) => Math.max(last, seq), 0);
 }
 
-/** @throws RuntimeError `bad_option` */
+/** @throws RuntimeError `bad_argument` */
 export function requireFactStore(beliefs: BeliefPlanner | undefined): BeliefPlanner {
   if (beliefs !== undefined) return beliefs;
   throw new RuntimeError(
-    'bad_option',
+    'bad_argument',
     'The domain declares a memory, but the store has no facts. Open the runtime with a store that stores facts.',
   );
 }

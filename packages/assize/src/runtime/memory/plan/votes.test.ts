@@ -80,7 +80,7 @@ test('an invalid judge timeout is refused when the runtime is created', async ()
     });
   for (const timeoutMs of [Number.NaN, -1, 0, 0.5, 2 ** 31, Number.POSITIVE_INFINITY, '5', null])
     expect(made(timeoutMs), String(timeoutMs)).toThrow(
-      expect.objectContaining({ code: 'bad_option', message: expect.stringContaining('memory.judge.timeoutMs') }),
+      expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('memory.judge.timeoutMs') }),
     );
   for (const timeoutMs of [undefined, 1, 2 ** 31 - 1]) expect(made(timeoutMs)).not.toThrow();
   await store.close();

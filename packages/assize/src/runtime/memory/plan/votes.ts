@@ -57,7 +57,7 @@ export class Votes {
    */
   readonly #votes: WeakMap<object, Map<string, Answer>> = new WeakMap();
 
-  /** @throws RuntimeError `bad_option` */
+  /** @throws RuntimeError `bad_argument` */
   constructor(judge: Judge) {
     requireTime(judge);
     this.#judge = judge;
@@ -124,7 +124,7 @@ type OracleVote = Omit<OracleCall, 'request'> & { readonly request: { readonly [
 function requireTime({ timeoutMs }: Judge): void {
   if (timeoutMs === undefined || (Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 2 ** 31)) return;
   throw new RuntimeError(
-    'bad_option',
+    'bad_argument',
     'The options are not valid: memory.judge.timeoutMs must be a whole number of milliseconds from 1 to 2,147,483,647.',
   );
 }

@@ -32,7 +32,7 @@ interface CallingProposal extends Pick<GatheredProposal, 'writ' | 'principal' | 
  *
  * `rule`: rules on the proposal with the planned calls.
  *
- * @throws RuntimeError `bad_option`; EffectError `unknown_tool`, `bad_input`, `no_counselor`,
+ * @throws RuntimeError `bad_argument`; EffectError `unknown_tool`, `bad_input`, `no_counselor`,
  * `second_pivot`, `resource_in_doubt`, `stale` if the calls must be planned again, `deadline`; the
  * errors of `rule`
  */

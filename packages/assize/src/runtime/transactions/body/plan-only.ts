@@ -50,7 +50,7 @@ export async function planOnly(
  * The same for the recorded calls of a pending proposal, which were authorised when it was
  * submitted. Undefined without calls.
  *
- * @throws RuntimeError `erased`, `bad_option`; EffectError `unknown_tool`, `stale`
+ * @throws RuntimeError `erased`, `bad_argument`; EffectError `unknown_tool`, `stale`
  */
 export async function planOfPending(
   effects: TransactionEngines,
@@ -87,5 +87,5 @@ const UNCOMMITTABLE: CommitPlan = {
 };
 
 function notCommitted(): never {
-  throw new RuntimeError('bad_option', 'A judgement has no transaction, so nothing of it can be recorded.');
+  throw new RuntimeError('bad_argument', 'A judgement has no transaction, so nothing of it can be recorded.');
 }

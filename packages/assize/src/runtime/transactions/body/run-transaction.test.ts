@@ -333,7 +333,10 @@ describe('a transaction', () => {
 
   test('without tools, or a store that keeps an effect log, says so', async () => {
     const trajectory = await runtimeOver(new MemoryStore(), [tally]).create(tally);
-    expect(await codeOf(trajectory.transaction({ writ }, () => undefined))).toBe('bad_option');
+    await expect(trajectory.transaction({ writ }, () => undefined)).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringContaining('tools'),
+    });
   });
 
   test('nothing is called in one that has ended', async () => {

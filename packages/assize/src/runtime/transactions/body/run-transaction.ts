@@ -185,11 +185,11 @@ function proposer({ writ, principal }: TransactionOptions): Pick<ProposalInput, 
   return { writ, principal };
 }
 
-/** @throws RuntimeError `bad_option` if the runtime has no tools */
+/** @throws RuntimeError `bad_argument` if the runtime has no tools */
 export function requireTools(engines: TransactionEngines | undefined): TransactionEngines {
   if (engines !== undefined) return engines;
   throw new RuntimeError(
-    'bad_option',
+    'bad_argument',
     'The runtime has no tools. Open it with `tools` and a store with an effect log.',
   );
 }
