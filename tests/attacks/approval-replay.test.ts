@@ -145,7 +145,7 @@ test('a stale approval for another call: another id, digest or trajectory', asyn
   expect(await codeOf(trajectory, approve(second, one))).toBe('digest_mismatch');
   const elsewhere = await assize.create(apart, { trajectoryId: 'u', writs: [worker, careful] });
   expect(await codeOf(elsewhere, () => elsewhere.approvals.approve(first, doctor('a')))).toBe('not_pending');
-  expect(await codeOf(elsewhere, () => elsewhere.approvals.statusOf(first))).toBe('never_pending');
+  expect(await codeOf(elsewhere, () => elsewhere.approvals.statusOf(first))).toBe('not_found');
   await trajectory.approvals.approve(second, doctor('a', { digest: other }));
   // The click that was meant for the first, again: it opens nothing else.
   expect(await codeOf(trajectory, approve(second, other))).toBe('not_pending');
@@ -215,7 +215,7 @@ describe('no decision, an odd one, or one that comes too late', () => {
     ];
     for (const input of odd) {
       const code = await codeOf(trajectory, () => trajectory.approvals.approve(id, input as never));
-      expect(['bad_intent', 'digest_mismatch', 'invalid_replacement'], JSON.stringify(input)).toContain(code);
+      expect(['bad_intent', 'digest_mismatch', 'invalid_state'], JSON.stringify(input)).toContain(code);
     }
     expect(await stateOf(store)).toMatchObject({ asked: 0 });
     expect(trajectory.approvals.pending().map((open) => open.id)).toEqual([id]);
@@ -352,7 +352,7 @@ test('a branch after an escalation has nothing pending, needs its own approval',
   const branch = await assize.branch('t', from, { trajectoryId: 'b', note: 'what if', writs: [worker] });
   expect(branch.approvals.pending()).toEqual([]);
   expect(await codeOf(branch, () => branch.approvals.approve(id, DOCTOR))).toBe('not_pending');
-  expect(await codeOf(branch, () => branch.approvals.awaitDecision(id))).toBe('never_pending');
+  expect(await codeOf(branch, () => branch.approvals.awaitDecision(id))).toBe('not_found');
   const anew = await pendingOf(branch.propose(asking()));
   expect(anew).not.toBe(id);
   expect(await trajectory.approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });

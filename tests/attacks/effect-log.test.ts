@@ -114,7 +114,7 @@ test.each<[string, string, () => Hash]>([
   await assize.open(trajectory);
   await assize.recoverEffects();
   expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
-  expect(failures).toMatchObject([{ code: 'recovery_failed', cause: { code: 'log_damaged' } }]);
+  expect(failures).toMatchObject([{ code: 'background_failed', cause: { code: 'log_damaged' } }]);
 });
 
 test('a decision of an operator calls no tool of a forged row', async () => {
@@ -425,7 +425,7 @@ test('a runtime that cannot record an outcome makes no call of a commit', async 
   for (const signer of [undefined, other]) {
     const wrong = opened(signer && { signer });
     await wrong.recoverEffects();
-    expect(failures.splice(0)).toMatchObject([{ code: 'recovery_failed', cause: { code: 'wrong_signer' } }]);
+    expect(failures.splice(0)).toMatchObject([{ code: 'background_failed', cause: { code: 'wrong_signer' } }]);
     expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
     await wrong.close();
   }

@@ -151,7 +151,8 @@ onEveryDatabase(({ kind, newPlace }) => {
       const place = await made();
       await place.sql(...sql);
       await expect(place.open()).rejects.toMatchObject({
-        code: 'store_changed_schema',
+        code: 'store_other_schema',
+        message: expect.stringContaining('Undo the change or restore a'),
         evidence: { faults: expect.arrayContaining([expect.stringContaining(`the ${named}`)]) },
       });
       const store = await place.open({ mode: 'readonly' }).catch((error: unknown) => error);
@@ -207,7 +208,10 @@ onEveryDatabase(({ kind, newPlace }) => {
       // SQLite refuses every write from then on; the server refuses the writes of the table.
       expect(answers).toContainEqual({
         status: 'rejected',
-        reason: expect.objectContaining({ code: 'store_changed_schema' }),
+        reason: expect.objectContaining({
+          code: 'store_other_schema',
+          message: expect.stringContaining('Undo the change or restore a'),
+        }),
       });
       await store.close().catch(() => undefined);
       await place.sql(`DROP TRIGGER t ${kind === 'postgres' ? `ON ${table}` : ''}`);
@@ -223,7 +227,10 @@ onEveryDatabase(({ kind, newPlace }) => {
       const { hash } = blobOf('text');
       await place.sql(...drop('blob', 'UPDATE'));
       const erasure = store.commit({ ...batchOf([]), erased: [{ hash, by: blobOf('by').hash }] });
-      await expect(erasure).rejects.toMatchObject({ code: 'store_changed_schema' });
+      await expect(erasure).rejects.toMatchObject({
+        code: 'store_other_schema',
+        message: expect.stringContaining('Undo the change or restore a'),
+      });
       await store.close().catch(() => undefined);
       await place.sql(`DROP TRIGGER t ${kind === 'postgres' ? 'ON blob' : ''}`);
       const after = await place.open();
@@ -244,7 +251,10 @@ onEveryDatabase(({ kind, newPlace }) => {
               'CREATE TRIGGER t AFTER INSERT ON entry FOR EACH ROW EXECUTE FUNCTION x()',
             ]),
       );
-      await expect(store.commit(batchOf(row))).rejects.toMatchObject({ code: 'store_changed_schema' });
+      await expect(store.commit(batchOf(row))).rejects.toMatchObject({
+        code: 'store_other_schema',
+        message: expect.stringContaining('Undo the change or restore a'),
+      });
     });
   });
 });

@@ -74,7 +74,7 @@ test('a bundle needs a checkpoint, and one scope', async () => {
   const { entry_id: later } = await succeed(server, 'proposals.create', pay('a', 1, 'l'));
   expect(await refused({ entry: later })).toBe('409 not_checkpointed');
   expect(await refused({ entry: 'main@99' })).toBe('404 not_found');
-  expect(await refused({ approval: entry })).toBe('404 never_pending');
+  expect(await refused({ approval: entry })).toBe('404 not_found');
   expect(await refused({ person: 'nobody:here' })).toBe('404 not_found');
   for (const query of [
     {},

@@ -208,7 +208,7 @@ describe('a store', () => {
       expect(found.trajectories).toMatchObject([{ valid: true, entries: LENGTH }]);
       expect(found.faults).toEqual([expect.objectContaining({ code: 'checkpoint' })]);
       await expect(openStore(`sqlite:${spoilt}`, { checkpoint: `${whole}.checkpoint` })).rejects.toMatchObject({
-        code: 'store_diverged_from_checkpoint',
+        code: 'bad_checkpoint',
       });
     }
   });
@@ -230,7 +230,8 @@ describe('a store', () => {
         },
       ]);
       await expect(openStore(`sqlite:${spoilt}`, { checkpoint: `${whole}.checkpoint` })).rejects.toMatchObject({
-        code: 'store_behind_checkpoint',
+        code: 'bad_checkpoint',
+        message: expect.stringContaining('(checkpoint'),
         evidence: { checkpoint: LENGTH, log: kept },
       });
     }

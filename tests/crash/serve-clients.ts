@@ -129,7 +129,7 @@ function ruledIn({ kind }: Order, { status, body }: Answer): Ruled {
 }
 
 /** The refusals of a decision that another person's decision causes. */
-const DECIDED_BEFORE = ['not_pending', 'digest_mismatch', 'not_found', 'conflict', 'concluded', 'already_resolved'];
+const DECIDED_BEFORE = ['not_pending', 'digest_mismatch', 'not_found', 'conflict', 'concluded', 'already_done'];
 
 /**
  * A person who decides every proposal that waits, at the same time as the other person. Returns the

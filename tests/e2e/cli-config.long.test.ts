@@ -173,7 +173,7 @@ test('a root key that others may read is used by no command', () => {
   assize(['create', 'front']);
   chmodSync(join(folder, 'desk.db.root.key'), 0o644);
   const refused = assize(noting('tea', '--as', 'agent:scout'));
-  expect([refused.status, JSON.parse(refused.out).error.code]).toEqual([2, 'unsafe_root_key']);
+  expect([refused.status, JSON.parse(refused.out).error.code]).toEqual([2, 'bad_key']);
   // It would check the seals.
   expect(assize(['log'])).toMatchObject({ status: 2, err: expect.stringContaining('root.key') });
 });
@@ -188,8 +188,8 @@ test('the root key of the environment signs, and is an anchor', () => {
 
 test.each([
   ['bad_config', 'export default { stor: 1 };', 'the nearest is store'],
-  ['unloadable_config', 'throw new Error("no luck")', 'no luck'],
-  ['unloadable_config', 'export const x = 1', 'no default export'],
+  ['bad_config', 'throw new Error("no luck")', 'no luck'],
+  ['bad_config', 'export const x = 1', 'no default export'],
 ])('%s exits with 2 and a document: %s', (code, text, says) => {
   project(text, 'assize.config.mjs');
   const { status, out } = assize(['log', '--json']);

@@ -197,7 +197,7 @@ describe('misuse is an error, as a sentence and as JSON, and records nothing', (
     ['another domain', () => to('foreign'), 'bad_input', /exports no version of till\. Export the new version only/],
     ['several versions', () => to('several'), 'bad_input', /exports 2 versions of till/],
     ['a migrate that is no function', () => to('constant'), 'bad_input', /migrate of .* is not a function/],
-    ['the version in force', () => replaced(to('noted'), '--domain', 'till.ts'), 'already_upgraded', /till@1/],
+    ['the version in force', () => replaced(to('noted'), '--domain', 'till.ts'), 'already_done', /till@1/],
     [
       'a missing file',
       () => replaced(to('noted'), '--domain', 'none.ts'),

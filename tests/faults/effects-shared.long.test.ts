@@ -306,7 +306,7 @@ describe('an unresolved effect', () => {
     );
     expect(decided.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     const refused = decided.find((each) => each.status === 'rejected');
-    expect(['already_resolved', 'nothing_to_resolve']).toContain(refused?.reason.code);
+    expect(['already_done', 'wrong_state']).toContain(refused?.reason.code);
     for (const { trajectory } of [one, other]) await trajectory.transaction(at, nothing);
     expect(world.sink.times('do', 'mail')).toBe(1);
   });

@@ -135,7 +135,7 @@ describe('a scope is refused', () => {
     ['that ends before it begins', { kind: 'period', from: ALWAYS.to, to: ALWAYS.from }, 'RuntimeError bad_argument'],
     ['of an unknown entry', { kind: 'entry', entry: 'a'.repeat(64) }, 'RuntimeError not_found'],
     ['without entries', { kind: 'person', person: 'stranger' }, 'RuntimeError not_found'],
-    ['of an approval that is none', { kind: 'approval', approval: writer.head.id }, 'RuntimeError never_pending'],
+    ['of an approval that is none', { kind: 'approval', approval: writer.head.id }, 'RuntimeError not_found'],
   ])('%s', async (_, scope, expected) => expect(await code(scope)).toBe(expected));
 
   test('whose entries the checkpoint does not cover', async () => {
@@ -143,8 +143,8 @@ describe('a scope is refused', () => {
     const checkpoint = await signedCheckpoint(store);
     writer.add('commit', commitMembers([]));
     await store.commit({ entries: [writer.head], blobs: [] });
-    expect(await code({ kind: 'entry', entry: writer.head.id }, { checkpoint })).toBe('RuntimeError not_logged');
-    expect(await code({ kind: 'period', ...ALWAYS }, { checkpoint })).toBe('RuntimeError not_logged');
+    expect(await code({ kind: 'entry', entry: writer.head.id }, { checkpoint })).toBe('RuntimeError not_checkpointed');
+    expect(await code({ kind: 'period', ...ALWAYS }, { checkpoint })).toBe('RuntimeError not_checkpointed');
     const earlier = { kind: 'entry', entry: writer.rows[1]!.id };
     expect(await code(earlier, { checkpoint })).toBe('none');
   });
@@ -156,7 +156,7 @@ describe('a scope is refused', () => {
     const store = new MemoryStore();
     await store.commit({ entries: long.rows, blobs: [] });
     await expect(bundleOf(store, { kind: 'period', ...ALWAYS })).rejects.toMatchObject({
-      code: 'bundle_too_large',
+      code: 'too_large',
       message: expect.stringContaining('10000 entries. Narrow its scope'),
     });
   }, 60_000);

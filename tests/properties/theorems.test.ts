@@ -405,9 +405,7 @@ function recordsConflicts(run: Run): void {
     const waiting = payloadOf(before.find(({ id }) => id === pending) as EntryRow) as PendingPayload;
     const was = statesOf(before).at(-1) as ShopState;
     if (outcome instanceof Error) {
-      expect(['override_needed', 'invalid_replacement', 'frozen']).toContain(
-        (outcome as Error & { code: string }).code,
-      );
+      expect(['override_needed', 'invalid_state', 'frozen']).toContain((outcome as Error & { code: string }).code);
       expect(after).toEqual(before);
       continue;
     }

@@ -44,6 +44,6 @@ test.each([
 test('a halt by a person, and any other refusal, stay as they are', async () => {
   const person = await explained({ halted: { acme: 'audit' } }, 'admin:ann');
   expect(person.told).toBe(person.error);
-  const other = await explained({ halted: { acme: 'audit' } }, ORDERS_PRINCIPAL, 'not_halted' as never);
+  const other = await explained({ halted: { acme: 'audit' } }, ORDERS_PRINCIPAL, 'already_done' as never);
   expect(other.told).toBe(other.error);
 });

@@ -11,9 +11,9 @@ function coded(code: string, message = 'what went wrong'): Error {
 // Errors of the server. open.test.ts and fault.test.ts also produce most of them with a real
 // server.
 const STATES: readonly (readonly [string, StoreError['code'], boolean, RegExp])[] = [
-  ['28P01', 'store_denied', false, /password/],
-  ['28000', 'store_denied', false, /user/],
-  ['42501', 'store_denied', false, /Grant/],
+  ['28P01', 'store_failed', false, /password/],
+  ['28000', 'store_failed', false, /user/],
+  ['42501', 'store_failed', false, /Grant/],
   ['3D000', 'store_not_found', false, /Create/],
   ['25006', 'store_readonly', false, /primary/],
   ['53300', 'store_unreachable', true, /max_connections/],
@@ -45,7 +45,7 @@ const CODES: readonly (readonly [string, string, StoreError['code'], boolean])[]
   ['', 'The server does not support SSL connections', 'store_unreachable', false],
   ['', 'Connection terminated unexpectedly', 'store_unreachable', true],
   ['', 'timeout expired', 'store_unreachable', true],
-  ['', 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', 'store_denied', false],
+  ['', 'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', 'store_failed', false],
   ['', 'something else', 'store_failed', false],
 ];
 

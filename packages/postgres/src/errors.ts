@@ -21,7 +21,7 @@ interface Meaning {
   readonly says: string;
 }
 
-const DENIED: Meaning = { code: 'store_denied', says: 'refuses the login. Check user and password' };
+const DENIED: Meaning = { code: 'store_failed', says: 'refuses the login. Check user and password' };
 const GONE: Meaning = { code: 'store_unreachable', retryable: true, says: 'closed the connection. Try again' };
 const OUTRUN: Meaning = { code: 'store_locked', retryable: true, says: 'is blocked by other writers. Try again' };
 const CHANGED: Meaning = {
@@ -38,7 +38,7 @@ const CORRUPT: Meaning = { code: 'store_corrupt', says: 'is damaged. Keep a copy
 const BY_STATE: Readonly<Record<string, Meaning>> = {
   '28000': DENIED,
   '28P01': DENIED,
-  '42501': { code: 'store_denied', says: 'denies this user the operation. Grant the rights on its schema' },
+  '42501': { code: 'store_failed', says: 'denies this user the operation. Grant the rights on its schema' },
   '3D000': { code: 'store_not_found', says: 'is in a database that does not exist. Create it, or check the URL' },
   '25006': {
     code: 'store_readonly',
@@ -82,12 +82,12 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
   },
   // Of the function "refuse_partial_write".
   AZ003: {
-    code: 'store_changed_schema',
+    code: 'store_other_schema',
     says: 'wrote nothing, because a trigger or rule drops rows. Check the store with assize fsck, and drop it',
   },
   // Of the trigger "require_seal".
   AZ004: {
-    code: 'unsealed_writer',
+    code: 'root_key_missing',
     says: 'is sealed, and this process has no root key to seal entries with. Set ASSIZE_ROOT_KEY_FILE to the file of its root key, or pass `rootKeys` to openStore',
   },
   XX001: CORRUPT,

@@ -306,7 +306,7 @@ withPostgres(
         ['53100', 'store_failed', true],
         ['53200', 'store_failed', true],
         ['25006', 'store_readonly', false],
-        ['42501', 'store_denied', false],
+        ['42501', 'store_failed', false],
         ['XX001', 'store_corrupt', false],
         ['22000', 'store_failed', false],
       ])('%s fails with nothing written, and the store continues', async (state, code, retryable) => {

@@ -51,11 +51,10 @@ const SERVER_VERSION_MIN = 140_000;
  * The connections must go to the server itself, or through a pooler in session mode, because
  * settings, prepared statements and `LISTEN` last for a session.
  *
- * @throws {StoreError} `store_not_found`; `store_not_recognised` (nothing was
- *   changed); `store_newer_schema`, `store_older_schema`, `store_changed_schema`, `store_retired`,
- *   `store_readonly`, `store_locked`, `store_denied`, `store_unreachable`, `store_failed`;
- *   `store_invalid_input` for an invalid URL or invalid options; ArgumentError `bad_argument`. No
- *   error repeats the password.
+ * @throws {StoreError} `store_not_found`; `store_other_schema` (nothing was changed);
+ * `store_other_schema`, `store_retired`, `store_readonly`, `store_locked`, `store_failed`,
+ * `store_unreachable`; `store_invalid_input` for an invalid URL or invalid options; ArgumentError
+ * `bad_argument`. No error repeats the password.
  */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   checkArgument(POSTGRES_OPTIONS, options, 'options');

@@ -85,7 +85,7 @@ withPostgres(
 
         test.each(['wrong', ''])('%j is denied', async (secret) => {
           const error = await openPostgres({ url: url(secret) }).catch((thrown: unknown) => thrown);
-          expect(error).toMatchObject({ code: 'store_denied', retryable: false });
+          expect(error).toMatchObject({ code: 'store_failed', retryable: false });
         });
       });
 

@@ -10,7 +10,7 @@ export interface LastCheckpoint {
   /**
    * Replaces the checkpoint that was read. False if another server was faster.
    *
-   * @throws RuntimeError `log_truncated` if a file has a newer one
+   * @throws RuntimeError `bad_checkpoint` if a file has a newer one
    */
   replace(before: KeptCheckpoint | undefined, signed: string): Promise<boolean>;
 }

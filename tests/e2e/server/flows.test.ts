@@ -268,7 +268,7 @@ test('a halted trajectory rules on nothing until it is resumed', async () => {
   await succeed(server, 'trajectories.resume', { path: MAIN, body: { reason: 'done' } });
   expect((await succeed(server, 'proposals.create', pay('b', 1, 'k2'))).ruling).toBe('committed');
   const again = await callOperation(server, 'trajectories.resume', { path: MAIN, body: { reason: 'done' } });
-  expect(faults(again, 409, 'not_halted')).toEqual([]);
+  expect(faults(again, 409, 'already_done')).toEqual([]);
 });
 
 test('an override without a reason is refused, at the reason', async () => {
@@ -342,12 +342,12 @@ test('conflicts have their codes, and append nothing', async () => {
   const wide = { subject: 'agent:scout/sub', actions: ['**'], seconds: 60 };
   await refused('writs.attenuate', { path: MAIN, body: wide }, 400, 'not_attenuated');
   const branch = { at: 'main@1', trajectory_id: 'ma in', note: 'x' };
-  await refused('branches.create', { path: MAIN, body: branch }, 400, 'bad_name');
+  await refused('branches.create', { path: MAIN, body: branch }, 400, 'bad_argument');
   await refused(
     'branches.create',
     { path: MAIN, body: { ...branch, trajectory_id: 'a\r\nset-cookie: b' } },
     400,
-    'bad_name',
+    'bad_argument',
   );
   expect(await server.contents()).toEqual(before);
   expect(digest).toMatch(/^[0-9a-f]{64}$/);

@@ -505,7 +505,7 @@ export const AUDIT: Readonly<Record<string, Case | Exempt>> = {
 
 /** The trajectory is not halted. */
 function notHalted(error: { code?: string }): void {
-  if (error.code !== 'not_halted') throw error;
+  if (error.code !== 'already_done') throw error;
 }
 
 function nothingToErase(error: unknown): void {

@@ -121,7 +121,10 @@ describe('aliasing', () => {
 
   test('a scope that cannot be claimed ends the run with the reason', async () => {
     const worlds = { meet: () => true, scopeOf: () => '', resolvers: {} };
-    await expect(aliasesTable(running(1), worlds)).rejects.toMatchObject({ code: 'bad_resource' });
+    await expect(aliasesTable(running(1), worlds)).rejects.toMatchObject({
+      code: 'bad_argument',
+      name: 'AuthorityError',
+    });
   });
 });
 

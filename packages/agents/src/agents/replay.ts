@@ -79,7 +79,7 @@ export interface RunDifference {
  * clock, draws no random number and writes nothing.
  *
  * @throws AgentError `bad_argument`, `damaged`, `signer_needed`; RuntimeError `not_found`,
- * `domain_mismatch`, `invalid_ledger`; OracleError `oracle_corrupt`; ArgumentError `bad_argument`
+ * `domain_mismatch`, `invalid_ledger`; OracleError `damaged`; ArgumentError `bad_argument`
  */
 export async function replayRun(
   source: ReplaySource,

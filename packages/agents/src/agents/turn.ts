@@ -70,7 +70,7 @@ export type CounselDecision =
 /** The decision with the pending proposal and the digest that the counselor saw. */
 export type Counsel = CounselDecision & { readonly pending: Hash; readonly digest: Hash };
 
-/** A turn in the log, or undefined. @throws AgentError `damaged`; OracleError `oracle_corrupt` */
+/** A turn in the log, or undefined. @throws AgentError `damaged`; OracleError `damaged` */
 export async function readTurn(oracle: Oracle, trajectory: string, turn: number): Promise<RecordedTurn | undefined> {
   const notRecorded = new Error('the turn is not recorded yet');
   const call = (): never => {

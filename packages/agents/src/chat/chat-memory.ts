@@ -173,8 +173,8 @@ export class ChatMemory {
    * be one fact are one, and those that contradict each other say so.
    *
    * @throws ChatMemoryError `forbidden`, `bad_argument`, `function_failed`; MemoryError
-   * `empty_text`, `long_text`, `bad_text`, `bad_metadata`, `no_embedder`; CanonError `bad_instant`;
-   * the errors of the embedder; ArgumentError `bad_argument`
+   * `bad_argument`, `bad_text`, `bad_metadata`; CanonError `bad_instant`; the errors of the
+   * embedder; ArgumentError `bad_argument`
    */
   async recall(question?: string, options: RecallOptions = {}): Promise<ChatRecall> {
     checkRecallOptions(question, options);

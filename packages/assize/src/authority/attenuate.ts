@@ -36,7 +36,7 @@ export interface Widening {
  * on any axis.
  *
  * @throws AuthorityError `not_attenuated` (evidence: the first axis and both values; the message
- * names all), `bad_writ`, `bad_resource`, `wrong_key`
+ * names all), `bad_writ`, `bad_argument`, `bad_key`
  */
 export function attenuate(parent: Writ, changes: Attenuation, privateKey: string): Writ {
   return signChild(parent, changes, privateKey, AXES);

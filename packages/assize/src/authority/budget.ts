@@ -38,7 +38,7 @@ export class BudgetLedger {
    * Opens the writ's account. The account of its parent must be open. Opening the same account
    * again has no further effect. Returns the writ's id.
    *
-   * @throws AuthorityError `unknown_writ` (the parent), `bad_writ`
+   * @throws AuthorityError `not_found` (the parent), `bad_writ`
    */
   grant(writ: Writ): string {
     const id = writId(writ);
@@ -53,7 +53,7 @@ export class BudgetLedger {
    * them. Names the nearest writ that falls short. A reservation under a writ without an account
    * here is ignored.
    *
-   * @throws AuthorityError `unknown_writ`, `bad_amount`
+   * @throws AuthorityError `not_found`, `bad_argument`
    */
   covers(id: string, cost: Amounts, reserved: readonly Reservation[] = []): BudgetAnswer {
     return shortfall(this.#account(id), costItems(cost), this.#kept(reserved)) ?? COVERED;
@@ -77,7 +77,7 @@ export class BudgetLedger {
   /**
    * Books the cost on the writ and every ancestor, or on none.
    *
-   * @throws AuthorityError `budget_exhausted` (ask `covers` first), `unknown_writ`, `bad_amount`
+   * @throws AuthorityError `budget_exhausted` (ask `covers` first), `not_found`, `bad_argument`
    */
   spend(id: string, cost: Amounts): void {
     const account = this.#account(id);
@@ -98,7 +98,7 @@ export class BudgetLedger {
    * Books a cost that was already paid, with or without a budget for it: on the writ and every
    * ancestor, up to the remainder of each.
    *
-   * @throws AuthorityError `unknown_writ`, `bad_amount`
+   * @throws AuthorityError `not_found`, `bad_argument`
    */
   spendUpTo(id: string, cost: Amounts): void {
     const items = costItems(cost);
@@ -113,7 +113,7 @@ export class BudgetLedger {
   /**
    * Refunds a cost that `spend` booked: the exact inverse.
    *
-   * @throws AuthorityError `over_refunded`, `unknown_writ`, `bad_amount`
+   * @throws AuthorityError `bad_argument`, `not_found`
    */
   refund(id: string, cost: Amounts): void {
     const account = this.#account(id);
@@ -123,7 +123,7 @@ export class BudgetLedger {
     for (const [unit, amount] of items) {
       const spent = account.spent.get(unit) ?? 0;
       if (amount > spent) {
-        throw new AuthorityError('over_refunded', `Writ ${id} spent only ${spent} ${unit}.`, {
+        throw new AuthorityError('bad_argument', `Writ ${id} spent only ${spent} ${unit}.`, {
           evidence: { writ_id: id, unit, spent, cost: amount },
         });
       }
@@ -137,7 +137,7 @@ export class BudgetLedger {
    * The amount that the writ can still spend in addition to the reservations, by each unit of its
    * budget: the minimum of its own remainder and its ancestors'.
    *
-   * @throws AuthorityError `unknown_writ`, `bad_amount`
+   * @throws AuthorityError `not_found`, `bad_argument`
    */
   left(id: string, reserved: readonly Reservation[] = []): Amounts {
     const account = this.#account(id);
@@ -151,7 +151,7 @@ export class BudgetLedger {
   /**
    * The amount reserved under the writ, its children included, in units of its budget.
    *
-   * @throws AuthorityError `unknown_writ`, `bad_amount`
+   * @throws AuthorityError `not_found`, `bad_argument`
    */
   reserved(id: string, reserved: readonly Reservation[]): Amounts {
     const account = this.#account(id);
@@ -162,7 +162,7 @@ export class BudgetLedger {
   /**
    * The amount spent under the writ, its children included.
    *
-   * @throws AuthorityError `unknown_writ`
+   * @throws AuthorityError `not_found`
    */
   spent(id: string): Amounts {
     return Object.fromEntries(this.#account(id).spent);
@@ -182,7 +182,7 @@ export class BudgetLedger {
    * Restores a result of `state`, after the writs are granted and before any spending. An error
    * restores nothing.
    *
-   * @throws AuthorityError `unknown_writ`, `bad_amount`, `budget_exhausted`
+   * @throws AuthorityError `not_found`, `bad_argument`, `budget_exhausted`
    */
   restore(state: Readonly<Record<string, Amounts>>): void {
     const read = Object.entries(state).map(([id, spent]) => ({ account: this.#account(id), items: costItems(spent) }));
@@ -203,7 +203,7 @@ export class BudgetLedger {
   #account(id: string): Account {
     const account = this.#accounts.get(id);
     if (account !== undefined) return account;
-    throw new AuthorityError('unknown_writ', `The budget has no writ ${id}. Grant it first.`, {
+    throw new AuthorityError('not_found', `The budget has no writ ${id}. Grant it first.`, {
       evidence: { writ_id: id },
     });
   }

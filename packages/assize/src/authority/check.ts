@@ -132,7 +132,7 @@ export function checkWrit(use: WritUse & WritVerifierOptions): WritCheck {
 }
 
 /**
- * @throws AssizeError when an anchor is not a public key; AuthorityError `bad_amount` for a depth
+ * @throws AssizeError when an anchor is not a public key; AuthorityError `bad_argument` for a depth
  * or size out of bounds
  */
 export function createWritVerifier(options: WritVerifierOptions): WritVerifier {
@@ -392,7 +392,7 @@ function refuse(code: WritRefusalCode, detail: string): WritRefusal {
 
 function bounded(name: string, value: number, most: number): number {
   if (Number.isSafeInteger(value) && value >= 0 && value <= most) return value;
-  throw new AuthorityError('bad_amount', `${name} must be a whole number from 0 to ${most}.`, {
+  throw new AuthorityError('bad_argument', `${name} must be a whole number from 0 to ${most}.`, {
     evidence: { unit: name, amount: value },
   });
 }

@@ -85,7 +85,12 @@ describe('delegateWrit', () => {
   });
 
   test('is signed by the parent’s holder', () => {
-    expect(() => over(root, 2, 'c')).toThrowError(expect.objectContaining({ code: 'wrong_key' }));
+    expect(() => over(root, 2, 'c')).toThrowError(
+      expect.objectContaining({
+        code: 'bad_key',
+        message: expect.stringMatching(/The private key does not belong|Pass a key for/),
+      }),
+    );
   });
 
   test('attenuate makes none, and widening names the trajectory', () => {

@@ -199,19 +199,19 @@ describe('refused texts', () => {
   ])('%j: %s', (text, problem) => {
     expect(() => normalizeScope(text)).toThrowError(
       expect.objectContaining({
-        code: 'bad_resource',
+        code: 'bad_argument',
         evidence: { text: expect.any(String), problem: expect.stringContaining(problem) },
       }),
     );
   });
 
   test('a name must have no star', () => {
-    expect(() => covers('a:**', 'a:*')).toThrowError(expect.objectContaining({ code: 'bad_resource' }));
+    expect(() => covers('a:**', 'a:*')).toThrowError(expect.objectContaining({ code: 'bad_argument' }));
   });
 
   test('a value that is not a string is refused, not converted', () => {
     for (const value of [null, undefined, 7, {}, ['a']]) {
-      expect(() => normalizeScope(value as string)).toThrowError(expect.objectContaining({ code: 'bad_resource' }));
+      expect(() => normalizeScope(value as string)).toThrowError(expect.objectContaining({ code: 'bad_argument' }));
     }
   });
 });

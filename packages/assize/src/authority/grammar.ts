@@ -39,7 +39,7 @@ export type NameSort = 'action' | 'scope';
  * A list of patterns contains a pattern if one of its items does. (A union of several items is not
  * searched: it could only allow more.) Scopes must be in normal form.
  *
- * @throws AuthorityError `bad_resource`
+ * @throws AuthorityError `bad_argument`
  */
 export function contains(wider: string, narrower: string): boolean {
   return nameContains(nameOf('action', wider), nameOf('action', narrower));
@@ -48,7 +48,7 @@ export function contains(wider: string, narrower: string): boolean {
 /**
  * Whether `pattern` matches `name`, which must have no stars. Scopes must be in normal form.
  *
- * @throws AuthorityError `bad_resource`
+ * @throws AuthorityError `bad_argument`
  */
 export function covers(pattern: string, name: string): boolean {
   const read = nameOf('action', name);
@@ -59,7 +59,7 @@ export function covers(pattern: string, name: string): boolean {
 /**
  * Whether both patterns match some name. Scopes must be in normal form.
  *
- * @throws AuthorityError `bad_resource`
+ * @throws AuthorityError `bad_argument`
  */
 export function overlaps(left: string, right: string): boolean {
   return nameOverlaps(nameOf('action', left), nameOf('action', right));
@@ -67,7 +67,7 @@ export function overlaps(left: string, right: string): boolean {
 
 /**
  * A scope or pattern of scopes in normal form: NFC, scheme in lower case.
- * @throws AuthorityError `bad_resource`
+ * @throws AuthorityError `bad_argument`
  */
 export function normalizeScope(text: string): string {
   return nameOf('scope', text).text;
@@ -75,7 +75,7 @@ export function normalizeScope(text: string): string {
 
 /**
  * An action name or pattern in normal form: NFC.
- * @throws AuthorityError `bad_resource`
+ * @throws AuthorityError `bad_argument`
  */
 export function normalizeAction(text: string): string {
   return nameOf('action', text).text;
@@ -98,13 +98,13 @@ export function segment(text: string): string {
 /**
  * A scope or pattern of scopes, split into its segments.
  *
- * @throws AuthorityError `bad_resource`
+ * @throws AuthorityError `bad_argument`
  */
 export function readScope(text: string): Name {
   return nameOf('scope', text);
 }
 
-/** Same as `readName`, but an invalid text throws `bad_resource`. */
+/** Same as `readName`, but an invalid text throws `bad_argument`. */
 export function nameOf(sort: NameSort, text: string): Name {
   const read = readName(sort, text);
   if ('problem' in read) throw badResource(text, read.problem);
@@ -253,7 +253,7 @@ export function actionAdvice(sort: NameSort, text: string, problem: string): str
 
 function badResource(text: string, problem: string): AuthorityError {
   const shown = quoted(text);
-  return new AuthorityError('bad_resource', `${shown} ${problem}.`, { evidence: { text: shown, problem } });
+  return new AuthorityError('bad_argument', `${shown} ${problem}.`, { evidence: { text: shown, problem } });
 }
 
 /**

@@ -82,7 +82,7 @@ type WritDraft = Omit<WritBody, keyof Window> & Window;
 
 /**
  * Signs a root writ.
- * @throws AuthorityError `bad_writ`, `bad_resource`, `wrong_key`
+ * @throws AuthorityError `bad_writ`, `bad_argument`, `bad_key`
  */
 export function issueWrit(grant: WritGrant, privateKey: string): Writ {
   return signWrit(draftWrit({ ...membersOf(grant), v: 1, parent: null }), privateKey);
@@ -149,14 +149,14 @@ function badTime(key: string): never {
 /**
  * Signs a draft with the issuer's key. Does not check that it is narrower than a parent.
  *
- * @throws AuthorityError `wrong_key`
+ * @throws AuthorityError `bad_key`
  */
 export function signWrit(body: WritBody, privateKey: string): Writ {
   const text = canonicalize(body);
   const signature = signedBy(privateKey, text);
   if (signature === undefined || !verifyText('writ', text, signature, body.issuer)) {
     throw new AuthorityError(
-      'wrong_key',
+      'bad_key',
       'The private key does not belong to the issuer. Sign with the key of the issuer.',
       {
         evidence: { issuer: body.issuer },
@@ -171,7 +171,7 @@ function signedBy(privateKey: string, text: string): string | undefined {
   try {
     return signText('writ', text, privateKey);
   } catch (error) {
-    if (isAssizeError(error, 'bad_private_key')) return undefined;
+    if (isAssizeError(error, 'bad_key')) return undefined;
     throw error;
   }
 }

@@ -82,10 +82,10 @@ describe('one form', () => {
 
 test('a refusal may be an error of the caller', () => {
   const refuse = (): void =>
-    checkArgument(arg.text, 7, 'name', (message, details) => new AssizeError('bad_name', message, details));
+    checkArgument(arg.text, 7, 'name', (message, details) => new AssizeError('bad_key', message, details));
   expect(refuse).toThrow(
     expect.objectContaining({
-      code: 'bad_name',
+      code: 'bad_key',
       message: 'The argument name must be a text; nothing was done.',
       evidence: { argument: 'name' },
     }),

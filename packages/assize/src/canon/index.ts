@@ -26,7 +26,6 @@ export {
   assertPublicKey,
   generateKeys,
   KeyError,
-  type KeyErrorCode,
   type KeyPair,
   signBytes,
   verifyBytes,

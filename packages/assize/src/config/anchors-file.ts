@@ -17,7 +17,7 @@ export function anchorsFile(storeUrl: string): string | undefined {
  * Adds the public key of a root to the file beside the store, which commands read without the
  * private key. A file that has the key is not changed.
  *
- * @throws ConfigError `bad_anchors`; the errors of the system
+ * @throws ConfigError `bad_config`; the errors of the system
  */
 export function anchorRoot(storeUrl: string, publicKey: string): void {
   const path = anchorsFile(storeUrl);
@@ -29,13 +29,13 @@ export function anchorRoot(storeUrl: string, publicKey: string): void {
 function anchorsIn(path: string): readonly string[] {
   try {
     const keys = parseStrict(readFileSync(path));
-    if (!Array.isArray(keys)) throw new ConfigError('bad_anchors', 'it is not a list');
+    if (!Array.isArray(keys)) throw new ConfigError('bad_config', 'it is not a list');
     for (const key of keys) assertPublicKey(key);
     return keys as string[];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     if (!isAssizeError(error)) throw error;
-    throw new ConfigError('bad_anchors', `${path} must be a JSON list of public keys: ${error.message}`, {
+    throw new ConfigError('bad_config', `${path} must be a JSON list of public keys: ${error.message}`, {
       cause: error,
       evidence: { file: path },
     });

@@ -95,9 +95,9 @@ export class AssizeWorld<D extends Domain = Domain> {
  * The root key is in the environment, or in a file with mode 600 beside a SQLite store. A created
  * file is reported on standard error. For PostgreSQL, the key must be in the environment.
  *
- * @throws ConfigError `root_key_missing`, `bad_root_key`, `unsafe_root_key`, `bad_anchors`;
- * RuntimeError `domain_mismatch` if the trajectory has another domain or version; the errors of
- * `openStore`, `new Assize` and `Assize.create`; ArgumentError `bad_argument`
+ * @throws ConfigError `root_key_missing`, `bad_key`, `bad_config`; RuntimeError `domain_mismatch`
+ * if the trajectory has another domain or version; the errors of `openStore`, `new Assize` and
+ * `Assize.create`; ArgumentError `bad_argument`
  */
 export async function createAssize<D extends Domain>(options: CreateAssizeOptions<D>): Promise<AssizeWorld<D>> {
   checkArgument(OPTIONS, options, 'options');

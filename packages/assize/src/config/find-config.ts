@@ -12,7 +12,7 @@ export const CONFIG_FILES: readonly string[] = ['ts', 'mts', 'js', 'mjs', 'json'
  * A config runs as code. A file above `from` is therefore refused if it belongs to another user:
  * every user can put one into a shared folder such as `/tmp`.
  *
- * @throws ConfigError `ambiguous_config`, `foreign_config`
+ * @throws ConfigError `bad_config`
  */
 export function findConfig(from: string): string | undefined {
   const start = resolve(from);
@@ -30,7 +30,7 @@ function configIn(folder: string): string | undefined {
   const files = CONFIG_FILES.map((name) => join(folder, name)).filter(isFile);
   if (files.length <= 1) return files[0];
   throw new ConfigError(
-    'ambiguous_config',
+    'bad_config',
     `The folder has several configs: ${files.join(', ')}. Remove all but one, or name one with --config.`,
     { evidence: { files } },
   );
@@ -41,7 +41,7 @@ function requireOwnFile(file: string): void {
   const { uid } = statSync(file);
   if (user === undefined || uid === user || uid === 0) return;
   throw new ConfigError(
-    'foreign_config',
+    'bad_config',
     `The config ${file} belongs to another user, and would run as code. Check it, and name it with --config.`,
     { evidence: { file } },
   );

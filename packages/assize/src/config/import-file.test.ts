@@ -28,7 +28,7 @@ test.each(FAULTS)('%s is told with its file and line', async (_, name, line, why
   const at = folderWith(name, line);
   const place = `${at(name)}:3: `;
   const config = await readConfig(at('assize.config.mjs')).catch((error: unknown) => error);
-  expect(config).toMatchObject({ code: 'unloadable_config', message: expect.stringContaining(place) });
+  expect(config).toMatchObject({ code: 'bad_config', message: expect.stringContaining(place) });
   expect(String(config)).toContain(why);
   const thrown = await importFile(at(name)).catch((error: unknown) => error);
   expect(whyNotLoaded(thrown)).toContain(place);

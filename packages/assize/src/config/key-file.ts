@@ -29,7 +29,7 @@ const DRAFT = /^\.[0-9a-f]{16}\.draft$/;
  * when its content is durable, so no process reads half a key. Of several processes, the first
  * gives the file its name.
  *
- * @throws ConfigError `root_key_unwritable`, `unsafe_root_key`; the errors of the system
+ * @throws ConfigError `root_key_missing`, `bad_key`; the errors of the system
  */
 export function createKeyFile(path: string): { readonly key: string; readonly created: boolean } {
   const { privateKey } = generateKeys();
@@ -48,7 +48,7 @@ function openedDraft(draft: string, path: string): number {
     const why = UNWRITABLE[(cause as NodeJS.ErrnoException).code ?? ''];
     if (why === undefined) throw cause;
     throw new ConfigError(
-      'root_key_unwritable',
+      'root_key_missing',
       `The root key ${path} cannot be created: ${why}. Choose another folder for the store, or set ASSIZE_ROOT_KEY_FILE to an existing key.`,
       { cause, evidence: { file: path } },
     );
@@ -84,8 +84,8 @@ function publish(file: number, draft: string, path: string, text: string): boole
 /**
  * The text of the key file beside a store. Undefined if there is no file.
  *
- * @throws ConfigError `unsafe_root_key` for a link, a file with a second name, a file of another
- * user, and a file that others may read or write; the errors of the system
+ * @throws ConfigError `bad_key` for a link, a file with a second name, a file of another user, and
+ * a file that others may read or write; the errors of the system
  */
 export function readKeyFile(path: string): string | undefined {
   return reading(path, constants.O_NOFOLLOW ?? 0, (stats) => {
@@ -97,13 +97,12 @@ export function readKeyFile(path: string): string | undefined {
 /**
  * The text of a file that the configuration names. It may be a link, as secrets of containers are.
  *
- * @throws ConfigError `bad_root_key` if the file does not exist, `unsafe_root_key`; the errors of
- * the system
+ * @throws ConfigError `bad_key` if the file does not exist, `bad_key`; the errors of the system
  */
 export function readNamedKeyFile(path: string): string {
   const text = reading(path, 0, (stats) => requireOwn(path, stats));
   if (text !== undefined) return text;
-  throw new ConfigError('bad_root_key', `The file ${path} of ASSIZE_ROOT_KEY_FILE does not exist.`, {
+  throw new ConfigError('bad_key', `The file ${path} of ASSIZE_ROOT_KEY_FILE does not exist.`, {
     evidence: { source: path },
   });
 }
@@ -178,7 +177,7 @@ function syncFolder(path: string): void {
 
 function unsafe(file: string, why: string): ConfigError {
   return new ConfigError(
-    'unsafe_root_key',
+    'bad_key',
     `The root key ${file} is not safe: ${why}. Make it a regular file of this user with mode 600; change the key if others may know it.`,
     { evidence: { file } },
   );

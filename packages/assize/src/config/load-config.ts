@@ -25,8 +25,7 @@ export interface LoadOptions {
  * The archive is the first of these: `archive`, ASSIZE_ARCHIVE, that of the config. Relative paths
  * of the config are relative to its folder.
  *
- * @throws ConfigError `config_not_found`, `ambiguous_config`, `foreign_config`,
- * `unloadable_config`, `bad_config`; DuplicatePackageError `duplicate_package`
+ * @throws ConfigError `not_found`, `bad_config`; DuplicatePackageError `duplicate_package`
  */
 export async function loadConfig(options: LoadOptions = {}): Promise<ResolvedConfig> {
   const { from = '.', store, archive, env = ownEnvironment() } = options;

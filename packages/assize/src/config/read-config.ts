@@ -11,14 +11,13 @@ import { importFile, whyNotLoaded } from './import-file.ts';
 /**
  * The checked default export of a config file. A module runs as code of this process.
  *
- * @throws ConfigError `config_not_found`, `unloadable_config`, `bad_config`; DuplicatePackageError
- * `duplicate_package`
+ * @throws ConfigError `not_found`, `bad_config`; DuplicatePackageError `duplicate_package`
  */
 export async function readConfig(path: string): Promise<AssizeConfig> {
   const file = resolve(path);
   if (!isFile(file))
     throw new ConfigError(
-      'config_not_found',
+      'not_found',
       `The config ${file} does not exist. Name another file, or create one with assize init.`,
       { evidence: { file } },
     );
@@ -54,7 +53,7 @@ function refused(file: string, thrown: unknown): unknown {
 }
 
 function unloadable(file: string, why: string, cause?: unknown): ConfigError {
-  return new ConfigError('unloadable_config', `The config ${file} cannot be loaded: ${why}`, {
+  return new ConfigError('bad_config', `The config ${file} cannot be loaded: ${why}`, {
     cause,
     evidence: { file },
   });

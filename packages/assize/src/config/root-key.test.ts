@@ -87,14 +87,20 @@ test.each([
       return rootKeyOf(url, {});
     },
   ]) {
-    expect(refused).toThrow(expect.objectContaining({ code: 'bad_root_key' }));
+    expect(refused).toThrow(expect.objectContaining({ code: 'bad_key', name: 'ConfigError' }));
     if (text !== '') expect(refused).toThrow(expect.not.stringContaining(text));
   }
 });
 
 test.each([0o604, 0o640, 0o644, 0o660, 0o666, 0o610, 0o601])('a file of mode %o is refused', (mode) => {
   keyFile(file, mode);
-  expect(() => rootKeyOf(url, {})).toThrow(expect.objectContaining({ code: 'unsafe_root_key', evidence: { file } }));
+  expect(() => rootKeyOf(url, {})).toThrow(
+    expect.objectContaining({
+      code: 'bad_key',
+      message: expect.stringContaining('Make it a regular file of this'),
+      evidence: { file },
+    }),
+  );
   expect(() => rootKeyOf(url, { ASSIZE_ROOT_KEY_FILE: file })).toThrow('not safe');
 });
 
@@ -195,7 +201,7 @@ test('a folder that takes no key is named, with a way out', async () => {
     (error: unknown) => error,
   );
   expect(refused).toMatchObject({
-    code: 'root_key_unwritable',
+    code: 'root_key_missing',
     message: expect.stringMatching(/this user may not write into its folder\. .*ASSIZE_ROOT_KEY_FILE/),
   });
 });

@@ -36,8 +36,8 @@ export function rootKeyFile(storeUrl: string): string | undefined {
  * The file is created if it does not exist. Of several processes that create it, one wins, and all
  * get its key. The stores in memory of a process share a key that ends with it.
  *
- * @throws ConfigError `root_key_missing` for a store that is not local, `root_key_unwritable`,
- * `bad_root_key`, `unsafe_root_key`; the errors of the system
+ * @throws ConfigError `root_key_missing` for a store that is not local, `root_key_missing`,
+ * `bad_key`; the errors of the system
  */
 export function rootKeyOf(storeUrl: string, env: Environment = ownEnvironment()): RootKey {
   const found = findRootKey(storeUrl, env);
@@ -59,7 +59,7 @@ export function rootKeyOf(storeUrl: string, env: Environment = ownEnvironment())
 /**
  * Same as `rootKeyOf`, but creates no key. Undefined if there is none.
  *
- * @throws ConfigError `bad_root_key`, `unsafe_root_key`; the errors of the system
+ * @throws ConfigError `bad_key`; the errors of the system
  */
 export function findRootKey(storeUrl: string, env: Environment = ownEnvironment()): RootKey | undefined {
   const { [KEY]: key, [KEY_FILE]: named } = env;
@@ -88,5 +88,5 @@ function pairOf(text: string, source: string): KeyPair & Pick<RootKey, 'earlier'
 }
 
 function badKey(message: string, source: string): ConfigError {
-  return new ConfigError('bad_root_key', message, { evidence: { source } });
+  return new ConfigError('bad_key', message, { evidence: { source } });
 }

@@ -95,26 +95,20 @@ export type EffectErrorCode =
    * No branch was chosen, or the chosen branch failed. Return the index of a branch that succeeded.
    */
   | 'no_branch'
-  /**
-   * The body returned before its calls had ended, so the transaction was aborted. Await every call
-   * in the body.
-   */
-  | 'not_awaited'
-  /** The transaction has ended and accepts no calls. Start a new transaction. */
-  | 'transaction_over'
-  /** The named effect needs no decision. List unresolved effects with `assize effects list`. */
-  | 'nothing_to_resolve'
-  /** The transaction has no effect of that number. List its effects with `assize effects list`. */
-  | 'unknown_effect'
-  /** The effect was already resolved. Read the decision with `assize effects list --all`. */
-  | 'already_resolved'
   /** The decision on the effect is not valid. Follow the message. */
   | 'bad_resolution'
   /**
    * The principal has no right to decide about the effect. Let a counselor of the kind `operator`
    * decide, or pass a writ that names `assize.resolve_effect`.
    */
-  | 'unauthorised_operator';
+  | 'unauthorised_operator'
+  /**
+   * The body returned before its calls had ended, so the transaction was aborted. Await every call
+   * in the body.
+   */
+  | 'not_awaited'
+  /** The transaction has ended and accepts no calls. Start a new transaction. */
+  | 'transaction_over';
 
 /**
  * Misuse of tools, or an aborted transaction. Its effects are compensated, or `unfinished` names

@@ -9,7 +9,7 @@ export interface Claim {
   readonly access: Access;
 }
 
-/** @throws AuthorityError `bad_resource` */
+/** @throws AuthorityError `bad_argument` */
 export function readClaim(access: Access, scope: string): Claim {
   return Object.freeze({ scope: readScope(scope), access });
 }

@@ -34,17 +34,10 @@ export type KernelErrorCode =
   /** The result violates an invariant that no approval overrides. Reject the proposal. */
   | 'final_rule'
   /**
-   * The counselor's replacement state does not fit the schema, or changes paths that are not
-   * frozen. Correct the state.
-   */
-  | 'invalid_replacement'
-  /**
    * The amended proposal is refused, or a proposal of this kind cannot be amended. Amend it
    * otherwise, or reject it.
    */
-  | 'invalid_amendment'
-  /** A call of an action names no tool. Pass the result of `declareTool`. */
-  | 'invalid_call';
+  | 'invalid_amendment';
 
 /** Misuse of the kernel, or a refused decision of a counselor. Nothing was changed. */
 export class KernelError extends AssizeError<KernelErrorCode> {

@@ -83,8 +83,8 @@ export function auditRows(
 /**
  * The witness of an audit row: the complete losing rows, even after they were closed. Rows of the
  * same commit have the `entry_id` of the audit row, also in their provenance.
- * @throws MemoryError `bad_witness` for a current row, or an object that is not a witness; the
- * errors of `checkFact`
+ * @throws MemoryError `damaged` for a current row, or an object that is not a witness; the errors
+ * of `checkFact`
  */
 export function readWitness(row: FactRow): Witness {
   checkFact(row);
@@ -125,5 +125,9 @@ const WITNESS = arg.members({
 });
 
 function badWitness(why: string, cause?: unknown): MemoryError {
-  return new MemoryError('bad_witness', `The audit row is not valid: ${why}.`, { cause });
+  return new MemoryError(
+    'damaged',
+    `The audit row is not valid: ${why}. Restore it from a backup, or rebuild memory.`,
+    { cause },
+  );
 }

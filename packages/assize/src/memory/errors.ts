@@ -7,8 +7,6 @@ export type MemoryErrorCode =
   | 'empty_period'
   /** The period ends before its start. Exchange start and end. */
   | 'reversed_period'
-  /** The name is none of Allen's thirteen relations. Use one that `ALLEN_RELATIONS` lists. */
-  | 'unknown_relation'
   /**
    * A subject, predicate or other name is not a string, is empty, or cannot be stored. Pass text in
    * composed form (NFC).
@@ -21,15 +19,6 @@ export type MemoryErrorCode =
   | 'bad_metadata'
   /** A confidence is not a number from 0 to 1. Pass a number in that range. */
   | 'bad_confidence'
-  /**
-   * A row has an unknown column, lacks one, or has a value of another type. Correct the column that
-   * the message names.
-   */
-  | 'bad_row'
-  /** The row kind is unknown. Use `current` or `audit`. */
-  | 'unknown_row_kind'
-  /** Two rows share `fact_id` and `system_time_start`. Give each version its own start. */
-  | 'duplicate_key'
   /**
    * The domain declares no such predicate in its memory. Declare the predicate, or correct its
    * name.
@@ -77,45 +66,10 @@ export type MemoryErrorCode =
   | 'too_much_inherited'
   /** The judge did not vote in time. Propose again to ask the judge again. */
   | 'judge_late'
-  /**
-   * The pending proposal states a fact of a source that was withdrawn since. Reject it, and state
-   * its other facts again.
-   */
-  | 'source_withdrawn'
   /** One question has two answers. Pass one answer for each question. */
   | 'repeated_answer'
   /** The row to close is missing or already closed. Read the partition again, and plan again. */
-  | 'not_open'
-  /**
-   * The object of an audit row is not a witness. Restore the row from a backup, or rebuild memory
-   * from the ledger.
-   */
-  | 'bad_witness'
-  /** The memory has no such version of a fact. Check the fact id with a recall. */
-  | 'unknown_fact'
-  /**
-   * The limit of a recall is below 1 or above the maximum. Give a limit in the range that the
-   * message names.
-   */
-  | 'bad_limit'
-  /**
-   * The recall combines options that exclude each other, or has an unknown one. Follow the message.
-   */
-  | 'bad_recall'
-  /** The search text has no words. Pass at least one word. */
-  | 'empty_text'
-  /** The search text has more than 10,000 characters. Search for fewer words. */
-  | 'long_text'
-  /**
-   * The recall needs vectors, and the runtime has no embedder. Open the runtime with the option
-   * `memory.embedder`.
-   */
-  | 'no_embedder'
-  /**
-   * The embedder returned vectors of a wrong number or dimension, or not finite, or all zero.
-   * Correct the embedder.
-   */
-  | 'bad_vector';
+  | 'not_open';
 
 /** Misuse of memory, or rows that break its rules. Nothing was done. */
 export class MemoryError extends AssizeError<MemoryErrorCode> {

@@ -132,8 +132,8 @@ export function contradicts(a: FactRow, b: FactRow): boolean {
 /**
  * Refuses a row that a store cannot contain: types, and the single-row constraints of TOKI, Table
  * 12.
- * @throws MemoryError `bad_row`, `bad_text`, `bad_confidence`, `unknown_row_kind`,
- * `unknown_strategy`, `no_instant`, `empty_period`, `reversed_period`
+ * @throws MemoryError `bad_argument`, `bad_text`, `bad_confidence`, `unknown_strategy`,
+ * `no_instant`, `empty_period`, `reversed_period`
  */
 export function checkFact(row: FactRow): void {
   for (const name of COLUMNS) if (!Object.hasOwn(row, name)) throw badRow(name, 'is missing');
@@ -144,7 +144,7 @@ export function checkFact(row: FactRow): void {
   for (const name of TEXTS) requireText(row[name], name);
   requireConfidence(row.confidence);
   if (row.row_kind !== 'current' && row.row_kind !== 'audit')
-    throw new MemoryError('unknown_row_kind', 'The row kind is not valid. Use current or audit.');
+    throw new MemoryError('bad_argument', 'The row kind is not valid. Use current or audit.');
   requireStrategy(row.resolution_strategy_id);
   storedPeriod(row.valid_from, row.valid_to);
   storedPeriod(row.system_time_start, row.system_time_end);
@@ -160,7 +160,7 @@ export function checkFact(row: FactRow): void {
 /**
  * Refuses rows that a single store cannot contain: checks each row as `checkFact` does, and the
  * primary key. Rows from `checkedFacts` are not checked again.
- * @throws MemoryError `duplicate_key`, and the errors of `checkFact`
+ * @throws MemoryError `bad_argument`, and the errors of `checkFact`
  */
 export function checkFacts(rows: readonly FactRow[]): void {
   if (relations.has(rows)) return;
@@ -217,7 +217,7 @@ function requireKeysApart(rows: readonly FactRow[]): void {
     const key = keyText(row);
     if (keys.has(key)) {
       throw new MemoryError(
-        'duplicate_key',
+        'bad_argument',
         'Two versions of a fact start at the same system time. Give each version its own start.',
         {
           evidence: { fact_id: row.fact_id, system_time_start: row.system_time_start },
@@ -284,7 +284,7 @@ const COLUMNS: readonly string[] = [
 ] satisfies readonly (keyof FactRow)[];
 
 function badRow(column: string, problem: string): MemoryError {
-  return new MemoryError('bad_row', `The fact row is not valid: ${column} ${problem}.`, {
+  return new MemoryError('bad_argument', `The fact row is not valid: ${column} ${problem}.`, {
     evidence: { column, problem },
   });
 }

@@ -38,8 +38,8 @@ export type RowSelection = RowKind | 'all';
 /**
  * The rows with both periods around the point (TOKI §2.1), by system time. Default: current rows,
  * so audit rows never change other answers (TOKI Prop. 1).
- * @throws MemoryError `no_instant`, `unknown_row_kind`, and the errors of `checkFacts`;
- * ArgumentError `bad_argument`
+ * @throws MemoryError `no_instant`, `bad_argument`, and the errors of `checkFacts`; ArgumentError
+ * `bad_argument`
  */
 export function asOf(rows: readonly FactRow[], point: GivenPoint, kind: RowSelection = 'current'): FactRow[] {
   checkFacts(rows);
@@ -52,7 +52,7 @@ export function asOf(rows: readonly FactRow[], point: GivenPoint, kind: RowSelec
 
 /**
  * All versions, oldest first, filtered by space, subject and predicate.
- * @throws MemoryError `unknown_row_kind`, and the errors of `checkFacts`
+ * @throws MemoryError `bad_argument`, and the errors of `checkFacts`
  */
 export function history(
   rows: readonly FactRow[],
@@ -101,7 +101,7 @@ export function diff(rows: readonly FactRow[], from: GivenPoint, to: GivenPoint)
 /**
  * The rows with a valid time in one of the relations to the period, in input order (TOKI Theorem
  * 12(3)).
- * @throws MemoryError `unknown_relation`, `no_instant`, `empty_period`, `reversed_period`, and the
+ * @throws MemoryError `bad_argument`, `no_instant`, `empty_period`, `reversed_period`, and the
  * errors of `checkFacts`
  */
 export function selectByRelation(
@@ -118,7 +118,7 @@ export function selectByRelation(
 /**
  * The rows after a plan, as a relation (`checkedFacts`). Applying all plans in commit order yields
  * the projection.
- * @throws MemoryError `not_open` for a row to close that is missing or closed, `duplicate_key`; the
+ * @throws MemoryError `not_open` for a row to close that is missing or closed, `bad_argument`; the
  * errors of `checkFacts`
  */
 export function applyPlan(rows: readonly FactRow[], plan: Plan): readonly FactRow[] {
@@ -157,7 +157,7 @@ function noInstant(member: string): MemoryError {
 
 function requireSelection(kind: RowSelection): void {
   if (kind === 'current' || kind === 'audit' || kind === 'all') return;
-  throw new MemoryError('unknown_row_kind', 'The row kind is not valid. Use current, audit or all.');
+  throw new MemoryError('bad_argument', 'The row kind is not valid. Use current, audit or all.');
 }
 
 /** @throws MemoryError */

@@ -43,12 +43,12 @@ describe('a request', () => {
       expect(parseAddCheckpoint(formatAddCheckpoint(7n, Array(count).fill(HASH), SIGNED)).proof.length).toBe(count);
     }
     expect(PROOF_HASHES_MAX).toBe(63);
-    expect(codeOf(() => formatAddCheckpoint(7, Array(64).fill(HASH), SIGNED))).toBe('bad_request');
+    expect(codeOf(() => formatAddCheckpoint(7, Array(64).fill(HASH), SIGNED))).toBe('bad_input');
   });
 
   test('may have an empty line in the text of the signatures only as a note may', () => {
     const odd = SIGNED.replace('\n\n', '\n\n\n');
-    expect(codeOf(() => parseAddCheckpoint(`old 0\n\n${odd}`))).toBe('bad_request');
+    expect(codeOf(() => parseAddCheckpoint(`old 0\n\n${odd}`))).toBe('bad_input');
   });
 
   const line = `${Buffer.from(HASH).toString('base64')}\n`;
@@ -81,15 +81,15 @@ describe('a request', () => {
     ['an empty line in front', `\nold 1\n\n${SIGNED}`],
     ['more bytes than are read', `old 1\n\n${'a'.repeat(REQUEST_BYTES_MAX)}`],
   ])('with %s is refused', (_name, body) => {
-    expect(codeOf(() => parseAddCheckpoint(body))).toBe('bad_request');
+    expect(codeOf(() => parseAddCheckpoint(body))).toBe('bad_input');
   });
 
   test('is written only when it would be read', () => {
     for (const old of [-1, -1n, 1.5, 2 ** 53, 2n ** 64n, '1', undefined]) {
-      expect(codeOf(() => formatAddCheckpoint(old as never, [], SIGNED))).toBe('bad_request');
+      expect(codeOf(() => formatAddCheckpoint(old as never, [], SIGNED))).toBe('bad_input');
     }
-    expect(codeOf(() => formatAddCheckpoint(1, [HASH.subarray(1)], SIGNED))).toBe('bad_request');
-    expect(codeOf(() => formatAddCheckpoint(1, [], 'nothing'))).toBe('bad_request');
+    expect(codeOf(() => formatAddCheckpoint(1, [HASH.subarray(1)], SIGNED))).toBe('bad_input');
+    expect(codeOf(() => formatAddCheckpoint(1, [], 'nothing'))).toBe('bad_input');
   });
 });
 
@@ -99,7 +99,7 @@ test('a parsed request formats to the same text, else it is a MerkleError', () =
       const { old, proof, signed } = parseAddCheckpoint(source as string);
       expect(formatAddCheckpoint(old, proof, signed)).toBe(source);
     });
-    expect(['bad_request', undefined]).toContain(code);
+    expect(['bad_input', undefined]).toContain(code);
   };
   fc.assert(fc.property(RUBBISH, same));
   fc.assert(fc.property(damaged(EXAMPLE), same), { numRuns: 3_000 });

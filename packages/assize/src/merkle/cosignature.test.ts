@@ -44,7 +44,7 @@ describe('a cosignature', () => {
       expect(cosignedAt(TEXT, cosign(TEXT, WITNESS, time), WITNESS)).toBe(BigInt(time));
     }
     for (const time of [0, 0n, -1, -1n, 1.5, Number.NaN, 2n ** 63n, 2n ** 64n, '1', undefined, new Date(0)]) {
-      expect(codeOf(() => cosign(TEXT, WITNESS, time as never))).toBe('bad_time');
+      expect(codeOf(() => cosign(TEXT, WITNESS, time as never))).toBe('bad_argument');
     }
   });
 
@@ -91,8 +91,8 @@ describe('a cosignature', () => {
 
   test('needs a key that is for cosignatures', () => {
     const note = signerKey(WITNESS.name, 'note', seed(2));
-    expect(codeOf(() => cosign(TEXT, note, TIME))).toBe('wrong_key');
-    expect(codeOf(() => cosignedAt(TEXT, cosign(TEXT, WITNESS, TIME), note))).toBe('wrong_key');
+    expect(codeOf(() => cosign(TEXT, note, TIME))).toBe('bad_key');
+    expect(codeOf(() => cosignedAt(TEXT, cosign(TEXT, WITNESS, TIME), note))).toBe('bad_key');
   });
 
   test('is no signature of the log, nor the log’s a cosignature', () => {

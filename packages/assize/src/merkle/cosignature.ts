@@ -17,7 +17,7 @@ const TIME_MAX = 2n ** 63n - 1n;
  * 1970, this is the largest tree of that log that the witness has seen, and it continues every
  * earlier one. Only for records that `decideCheckpoint` allowed.
  *
- * @throws MerkleError `wrong_key`, `bad_time`, `bad_checkpoint`; ArgumentError `bad_argument`
+ * @throws MerkleError `bad_key`, `bad_argument`, `bad_checkpoint`; ArgumentError `bad_argument`
  */
 export function cosign(text: string, signer: SignerKey, timeSeconds: Size): NoteSignature {
   checkArgument(SIGNER_KEY, signer, 'signer');
@@ -25,7 +25,7 @@ export function cosign(text: string, signer: SignerKey, timeSeconds: Size): Note
   parseCheckpoint(text);
   const time = wideSize(timeSeconds);
   if (time === undefined || time === 0n || time > TIME_MAX) {
-    throw new MerkleError('bad_time', 'The time of a cosignature is a whole number of seconds from 1 to 2^63-1.');
+    throw new MerkleError('bad_argument', 'The time of a cosignature is a whole number of seconds from 1 to 2^63-1.');
   }
   const value = Buffer.alloc(TIME_BYTES + SIGNATURE_BYTES);
   value.writeBigUInt64BE(time);
@@ -37,7 +37,7 @@ export function cosign(text: string, signer: SignerKey, timeSeconds: Size): Note
  * The time, in seconds since 1970, at which the witness cosigned the text. Undefined if the
  * signature is not the witness's cosignature of the text.
  *
- * @throws MerkleError `wrong_key`; ArgumentError `bad_argument`
+ * @throws MerkleError `bad_key`; ArgumentError `bad_argument`
  */
 export function cosignedAt(text: string, signature: NoteSignature, witness: VerifierKey): bigint | undefined {
   checkArgument(NOTE_SIGNATURE, signature, 'signature');

@@ -75,14 +75,14 @@ describe('a state', () => {
   });
 
   test.each<[string, unknown, unknown, string]>([
-    ['too few hashes', 7, leaves.slice(0, 2), 'bad_frontier'],
-    ['too many hashes', 8, leaves.slice(0, 2), 'bad_frontier'],
-    ['hashes of nothing', 0, leaves.slice(0, 1), 'bad_frontier'],
-    ['a hash that is none', 1, [new Uint8Array(31)], 'bad_hash'],
-    ['a negative size', -1, [], 'bad_size'],
-    ['half a leaf', 1.5, leaves.slice(0, 1), 'bad_size'],
-    ['a size beyond 2^53-1', 2 ** 53, leaves.slice(0, 1), 'bad_size'],
-    ['a size that is a text', '1', leaves.slice(0, 1), 'bad_size'],
+    ['too few hashes', 7, leaves.slice(0, 2), 'bad_argument'],
+    ['too many hashes', 8, leaves.slice(0, 2), 'bad_argument'],
+    ['hashes of nothing', 0, leaves.slice(0, 1), 'bad_argument'],
+    ['a hash that is none', 1, [new Uint8Array(31)], 'bad_argument'],
+    ['a negative size', -1, [], 'bad_argument'],
+    ['half a leaf', 1.5, leaves.slice(0, 1), 'bad_argument'],
+    ['a size beyond 2^53-1', 2 ** 53, leaves.slice(0, 1), 'bad_argument'],
+    ['a size that is a text', '1', leaves.slice(0, 1), 'bad_argument'],
   ])('with %s is refused', (_name, size, hashes, code) => {
     expect(codeOf(() => new Frontier({ size, hashes } as never))).toBe(code);
   });
@@ -96,7 +96,7 @@ test('an append that is refused adds nothing', () => {
     [leaves[5], undefined],
     Object.assign(Array(2), { 0: leaves[5] }),
   ]) {
-    expect(codeOf(() => frontier.append(bad as never))).toBe('bad_hash');
+    expect(codeOf(() => frontier.append(bad as never))).toBe('bad_argument');
     expect([frontier.size, hex(frontier.root())]).toEqual([5, hex(oracle.mth(0, 5))]);
   }
 });
@@ -127,7 +127,7 @@ describe('sizes beyond 32 bits', () => {
 
   test('ends at 2^53-1', () => {
     const frontier = grown(Number.MAX_SAFE_INTEGER);
-    expect(codeOf(() => frontier.append([leaf]))).toBe('bad_size');
+    expect(codeOf(() => frontier.append([leaf]))).toBe('bad_argument');
     expect(frontier.append([])).toEqual([]);
     expect(hex(frontier.root())).toBe(hex(uniform.mth(2n ** 53n - 1n)));
   });

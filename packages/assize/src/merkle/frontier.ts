@@ -33,16 +33,20 @@ export class Frontier {
   /**
    * The empty log, or the log of a state from `state()`.
    *
-   * @throws MerkleError `bad_frontier`, `bad_size`, `bad_hash`; ArgumentError `bad_argument`
+   * @throws MerkleError `bad_argument`; ArgumentError `bad_argument`
    */
   constructor(state: FrontierState = { size: 0, hashes: [] }) {
     checkArgument(arg.members({ hashes: arg.list(arg.any) }), state, 'state');
     this.#size = countOf(state.size, 'The size of the log');
     if (state.hashes.length !== subtreesIn(this.#size)) {
       const evidence = { size: this.#size, hashes: state.hashes.length };
-      throw new MerkleError('bad_frontier', 'The state has a wrong number of hashes for its size.', {
-        evidence,
-      });
+      throw new MerkleError(
+        'bad_argument',
+        'The state has a wrong number of hashes for its size. Read the frontier again.',
+        {
+          evidence,
+        },
+      );
     }
     for (const hash of state.hashes) requireHash(hash, 'a hash of the state');
     this.#hashes = [...state.hashes];
@@ -57,7 +61,7 @@ export class Frontier {
    * Adds leaves, in order. Returns the subtrees that became full, each once. A store writes them to
    * have proofs in O(log n) reads. An error adds nothing.
    *
-   * @throws MerkleError `bad_hash`; `bad_size` when there were more than 2^53-1 leaves;
+   * @throws MerkleError `bad_argument`; `bad_argument` when there were more than 2^53-1 leaves;
    * ArgumentError `bad_argument`
    */
   append(leafHashes: readonly Uint8Array[]): TreeNode[] {

@@ -55,11 +55,11 @@ describe('hashes of RFC 6962 section 2.1', () => {
   test('an invalid hash or invalid data is refused', () => {
     const hash = leafHash('');
     for (const bad of [new Uint8Array(31), new Uint8Array(33), 'x'.repeat(32), undefined, null, Array(32).fill(0)]) {
-      expect(codeOf(() => nodeHash(bad as never, hash))).toBe('bad_hash');
-      expect(codeOf(() => nodeHash(hash, bad as never))).toBe('bad_hash');
+      expect(codeOf(() => nodeHash(bad as never, hash))).toBe('bad_argument');
+      expect(codeOf(() => nodeHash(hash, bad as never))).toBe('bad_argument');
     }
     for (const bad of ['\ud800', 'a\udc00', undefined, null, 7, [1], {}]) {
-      expect(codeOf(() => leafHash(bad as never))).toBe('bad_leaf');
+      expect(codeOf(() => leafHash(bad as never))).toBe('bad_argument');
     }
   });
 });

@@ -20,13 +20,13 @@ preimage[0] = NODE_PREFIX;
  * The hash of a leaf: SHA-256(0x00 ‖ data). The data of an entry is the canonical text of its
  * payload, as text or as its UTF-8 bytes.
  *
- * @throws MerkleError `bad_leaf` for a text with a lone surrogate, which has no UTF-8 bytes, and
- * for any other value.
+ * @throws MerkleError `bad_argument` for a text with a lone surrogate, which has no UTF-8 bytes,
+ * and for any other value.
  */
 export function leafHash(data: Uint8Array | string): Uint8Array {
   if (typeof data === 'string' && data.isWellFormed()) return hashBytes(Buffer.from(LEAF_PREFIX + data));
   if (!(data instanceof Uint8Array)) {
-    throw new MerkleError('bad_leaf', 'The data of a leaf is bytes, or text without a lone surrogate.');
+    throw new MerkleError('bad_argument', 'The data of a leaf is bytes, or text without a lone surrogate.');
   }
   const prefixed = Buffer.allocUnsafe(1 + data.length);
   prefixed[0] = 0;
@@ -36,7 +36,7 @@ export function leafHash(data: Uint8Array | string): Uint8Array {
 
 /**
  * The hash of a node: SHA-256(0x01 ‖ left ‖ right).
- * @throws MerkleError `bad_hash`
+ * @throws MerkleError `bad_argument`
  */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   requireHash(left, 'the left child');
@@ -63,10 +63,10 @@ export function isHashBytes(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array && value.length === HASH_BYTES;
 }
 
-/** @throws MerkleError `bad_hash` */
+/** @throws MerkleError `bad_argument` */
 export function requireHash(value: unknown, what: string): asserts value is Uint8Array {
   if (isHashBytes(value)) return;
-  throw new MerkleError('bad_hash', `A hash is ${HASH_BYTES} bytes; ${what} is not.`, { evidence: { what } });
+  throw new MerkleError('bad_argument', `A hash is ${HASH_BYTES} bytes; ${what} is not.`, { evidence: { what } });
 }
 
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {

@@ -121,11 +121,11 @@ export function isKeyName(name: unknown): name is string {
   return isNoteText(name) && /^[^+\p{White_Space}]+$/u.test(name);
 }
 
-/** @throws MerkleError `wrong_key` when the key is for the other use. */
+/** @throws MerkleError `bad_key` when the key is for the other use. */
 export function requireUse(key: VerifierKey, use: KeyUse): void {
   if (key.use === use) return;
   const evidence = { name: key.name, use: key.use };
-  throw new MerkleError('wrong_key', `The key ${key.name} is for ${key.use}s. Pass a key for ${use}s.`, {
+  throw new MerkleError('bad_key', `The key ${key.name} is for ${key.use}s. Pass a key for ${use}s.`, {
     evidence,
   });
 }

@@ -63,18 +63,18 @@ describe('a note', () => {
     ['bytes that are not UTF-8', Buffer.concat([Buffer.of(0xff), Buffer.from(`\n\n${LINE}`)])],
     ['one good and one bad signature', `text\n\n${LINE}\u2014 b.example ?\n`],
   ])('with %s is refused', (_name, source) => {
-    expect(codeOf(() => parseNote(source))).toBe('bad_note');
+    expect(codeOf(() => parseNote(source))).toBe('bad_input');
   });
 
   test('may have as many signatures as it says, and be as long', () => {
     expect(SIGNATURES_MAX).toBeGreaterThanOrEqual(16);
     const signed = (count: number) => `text\n\n${LINE.repeat(count)}`;
     expect(parseNote(signed(SIGNATURES_MAX)).signatures.length).toBe(SIGNATURES_MAX);
-    expect(codeOf(() => parseNote(signed(SIGNATURES_MAX + 1)))).toBe('bad_note');
-    expect(codeOf(() => parseNote(signed(30_000)))).toBe('bad_note');
+    expect(codeOf(() => parseNote(signed(SIGNATURES_MAX + 1)))).toBe('bad_input');
+    expect(codeOf(() => parseNote(signed(30_000)))).toBe('bad_input');
     const fill = NOTE_BYTES_MAX - 2 - Buffer.byteLength(LINE);
     expect(parseNote(`${'x'.repeat(fill)}\n\n${LINE}`).text.length).toBe(fill + 1);
-    expect(codeOf(() => parseNote(`${'x'.repeat(fill + 1)}\n\n${LINE}`))).toBe('bad_note');
+    expect(codeOf(() => parseNote(`${'x'.repeat(fill + 1)}\n\n${LINE}`))).toBe('bad_input');
     const postQuantum = `\u2014 a.example ${Buffer.alloc(5_000).toString('base64')}\n`;
     expect(parseNote(`text\n\n${postQuantum.repeat(16)}`).signatures.length).toBe(16);
   });
@@ -106,15 +106,15 @@ describe('written', () => {
     const note = (text: unknown, ...signatures: unknown[]) => codeOf(() => formatNote({ text, signatures } as never));
     expect(note('a\n', signature)).toBe(undefined);
     for (const text of ['', 'a', 'a\r\n', 'a\0\n', '\ud800\n', undefined])
-      expect(note(text, signature)).toBe('bad_note');
-    expect(note('a\n')).toBe('bad_note');
+      expect(note(text, signature)).toBe('bad_input');
+    expect(note('a\n')).toBe('bad_input');
     for (const name of ['', 'a b', 'a+b', 'a\n', '\ud800'])
-      expect(note('a\n', { ...signature, name })).toBe('bad_note');
+      expect(note('a\n', { ...signature, name })).toBe('bad_input');
     for (const keyId of ['', '0102', '0102030405', '010203zz', 'zz', '0102030A', '01020304\n', undefined]) {
-      expect([keyId, note('a\n', { ...signature, keyId })]).toEqual([keyId, 'bad_note']);
+      expect([keyId, note('a\n', { ...signature, keyId })]).toEqual([keyId, 'bad_input']);
     }
-    expect(note('a\n', { ...signature, value: new Uint8Array(0) })).toBe('bad_note');
-    expect(codeOf(() => formatSignatures([]))).toBe('bad_note');
+    expect(note('a\n', { ...signature, value: new Uint8Array(0) })).toBe('bad_input');
+    expect(codeOf(() => formatSignatures([]))).toBe('bad_input');
   });
 });
 
@@ -125,7 +125,7 @@ test('a parsed note formats to the same text, else it is a MerkleError', () => {
       const text = typeof source === 'string' ? source : Buffer.from(source as Uint8Array).toString();
       expect(formatNote(note)).toBe(text);
     });
-    expect(['bad_note', undefined]).toContain(code);
+    expect(['bad_input', undefined]).toContain(code);
   };
   fc.assert(fc.property(RUBBISH, same));
   fc.assert(fc.property(damaged(QUASIMODO), same), { numRuns: 3_000 });

@@ -36,7 +36,7 @@ describe('a signed checkpoint', () => {
       signatures: [{ key: LOG }],
       cosignatures: [],
     });
-    expect(codeOf(() => signCheckpoint({ size: 42, root: ROOT }, WITNESSES[0]!))).toBe('wrong_key');
+    expect(codeOf(() => signCheckpoint({ size: 42, root: ROOT }, WITNESSES[0]!))).toBe('bad_key');
     expect(codeOf(() => signCheckpoint({ size: 0, root: ROOT }, LOG))).toBe('bad_checkpoint');
   });
 
@@ -126,7 +126,7 @@ describe('a signed checkpoint', () => {
   });
 
   test('is opened with witnesses that are', () => {
-    expect(codeOf(() => openCheckpoint(signedNote(TEXT), KNOWN, [LOG]))).toBe('wrong_key');
+    expect(codeOf(() => openCheckpoint(signedNote(TEXT), KNOWN, [LOG]))).toBe('bad_key');
     const twin = { ...STRANGER, name: LOG.name, id: LOG.id };
     expect(codeOf(() => openCheckpoint(signedNote(TEXT), { origin: ORIGIN, keys: [LOG, twin] }))).toBe('bad_key');
   });
@@ -164,11 +164,11 @@ describe('the answer of a witness', () => {
 
   test('that is none is refused', () => {
     for (const answer of ['', '\n', 'ok\n', formatSignatures([cosign(TEXT, one, 5)]).slice(0, -1)]) {
-      expect(codeOf(() => addCosignatures(signedNote(TEXT), answer, WITNESSES))).toBe('bad_note');
+      expect(codeOf(() => addCosignatures(signedNote(TEXT), answer, WITNESSES))).toBe('bad_input');
     }
-    expect(codeOf(() => addCosignatures(TEXT, formatSignatures([cosign(TEXT, one, 5)]), WITNESSES))).toBe('bad_note');
+    expect(codeOf(() => addCosignatures(TEXT, formatSignatures([cosign(TEXT, one, 5)]), WITNESSES))).toBe('bad_input');
     expect(codeOf(() => addCosignatures(signedNote(TEXT), 'x\n', [verifierKey('a', 'note', LOG.publicKey)]))).toBe(
-      'wrong_key',
+      'bad_key',
     );
   });
 });

@@ -42,8 +42,7 @@ export type CheckpointVerdict =
  * it, and no signature of a known key of the log or of a witness is invalid. The caller decides how
  * many witnesses are enough.
  *
- * @throws MerkleError `bad_key`, `wrong_key` for mistakes in the configuration; ArgumentError
- * `bad_argument`
+ * @throws MerkleError `bad_key` for mistakes in the configuration; ArgumentError `bad_argument`
  */
 export function openCheckpoint(
   source: string | Uint8Array,
@@ -88,8 +87,8 @@ export function witnessCount(cosignatures: readonly VerifiedSignature[]): number
  * A signed checkpoint with the cosignatures of a witness's answer. Invalid cosignatures, and those
  * by other keys, are omitted. A cosignature by an existing key replaces the earlier one.
  *
- * @throws MerkleError `bad_note` when either is malformed; `bad_key`, `wrong_key` for mistakes in
- * the configuration; ArgumentError `bad_argument`
+ * @throws MerkleError `bad_input` when either is malformed; `bad_key` for mistakes in the
+ * configuration; ArgumentError `bad_argument`
  */
 export function addCosignatures(signed: string, answer: string, witnesses: readonly VerifierKey[]): string {
   checkArgument(VERIFIER_KEYS, witnesses, 'witnesses');

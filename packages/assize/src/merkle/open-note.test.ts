@@ -117,7 +117,7 @@ describe('a note', () => {
     expect(openNote(formatNote({ text: TEXT, signatures: [posing] }), [cosigner])).toMatchObject({
       reason: 'bad_signature',
     });
-    expect(codeOf(() => signNote(TEXT, cosigner))).toBe('wrong_key');
+    expect(codeOf(() => signNote(TEXT, cosigner))).toBe('bad_key');
   });
 
   test('that is none is malformed', () => {
@@ -131,7 +131,7 @@ describe('a note', () => {
 
   test('is signed only when it has a form', () => {
     for (const text of ['', 'a', 'a\t\n', 'a\r\n', '\ud800\n', undefined]) {
-      expect(codeOf(() => signNote(text as string, LOG))).toBe('bad_note');
+      expect(codeOf(() => signNote(text as string, LOG))).toBe('bad_input');
     }
   });
 });

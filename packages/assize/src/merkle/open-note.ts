@@ -58,12 +58,12 @@ export function openNote(source: string | Uint8Array, keys: readonly VerifierKey
 /**
  * The signature of a note's text, which ends with a newline.
  *
- * @throws MerkleError `wrong_key`, `bad_note`; ArgumentError `bad_argument`
+ * @throws MerkleError `bad_key`, `bad_input`; ArgumentError `bad_argument`
  */
 export function signNote(text: string, signer: SignerKey): NoteSignature {
   checkArgument(SIGNER_KEY, signer, 'signer');
   requireUse(signer, 'note');
-  if (!isNoteText(text) || !text.endsWith('\n')) throw malformed('bad_note', 'the text does not end with a newline');
+  if (!isNoteText(text) || !text.endsWith('\n')) throw malformed('note', 'the text does not end with a newline');
   const value = Buffer.from(signBytes(Buffer.from(text), signer.privateKey), 'hex');
   return { name: signer.name, keyId: signer.id, value };
 }

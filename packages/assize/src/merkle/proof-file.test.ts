@@ -67,26 +67,25 @@ describe('a proof file', () => {
     ['windows newlines', FILE.replaceAll('\n', '\r\n')],
     ['more bytes than are read', FILE + 'a'.repeat(PROOF_FILE_BYTES_MAX)],
   ])('with %s is refused', (_name, text) => {
-    expect(codeOf(() => parseProofFile(text))).toBe('bad_proof_file');
+    expect(codeOf(() => parseProofFile(text))).toBe('bad_input');
   });
 
   test('is written only when it would be read', () => {
     const draft = { index: 5, proof: [HASH], signed: SIGNED };
     const write = (change: object) => codeOf(() => formatProofFile({ ...draft, ...change } as never));
     expect(write({})).toBe(undefined);
-    for (const index of [-1, -1n, 0.5, 2 ** 53, 2n ** 64n, '1', undefined])
-      expect(write({ index })).toBe('bad_proof_file');
+    for (const index of [-1, -1n, 0.5, 2 ** 53, 2n ** 64n, '1', undefined]) expect(write({ index })).toBe('bad_input');
     for (const proof of [[HASH.subarray(1)], [undefined], Array(65).fill(HASH)])
-      expect(write({ proof })).toBe('bad_proof_file');
-    for (const signed of ['', 'a\n', `${SIGNED}\n`]) expect(write({ signed })).toBe('bad_proof_file');
-    expect(write({ extra: new Uint8Array(0) })).toBe('bad_proof_file');
+      expect(write({ proof })).toBe('bad_input');
+    for (const signed of ['', 'a\n', `${SIGNED}\n`]) expect(write({ signed })).toBe('bad_input');
+    expect(write({ extra: new Uint8Array(0) })).toBe('bad_input');
   });
 });
 
 test('a parsed proof file formats to the same text, else it is a MerkleError', () => {
   const same = (source: unknown) => {
     const code = codeOf(() => expect(formatProofFile(parseProofFile(source as string))).toBe(source));
-    expect(['bad_proof_file', undefined]).toContain(code);
+    expect(['bad_input', undefined]).toContain(code);
   };
   fc.assert(fc.property(RUBBISH, same));
   fc.assert(fc.property(damaged(FILE), same), { numRuns: 3_000 });

@@ -10,7 +10,7 @@ import type { TreeHead } from './verify.ts';
  * The signed checkpoint of the log with the key's name as its origin. The caller must sign only
  * checkpoints that continue every one signed before.
  *
- * @throws MerkleError `wrong_key`, `bad_checkpoint`; ArgumentError `bad_argument`
+ * @throws MerkleError `bad_key`, `bad_checkpoint`; ArgumentError `bad_argument`
  */
 export function signCheckpoint(head: TreeHead, signer: SignerKey): string {
   checkArgument(arg.object, head, 'head');

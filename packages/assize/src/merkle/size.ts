@@ -17,10 +17,10 @@ export function wideSize(value: unknown): bigint | undefined {
 /**
  * A size or index of a local log, which counts its leaves with numbers.
  *
- * @throws MerkleError `bad_size` when it is not a whole number from 0 to 2^53-1.
+ * @throws MerkleError `bad_argument` when it is not a whole number from 0 to 2^53-1.
  */
 export function countOf(value: Size, what: string): number {
   const count = typeof value === 'bigint' ? Number(value) : value;
   if (Number.isSafeInteger(count) && count >= 0) return count;
-  throw new MerkleError('bad_size', `${what} must be a whole number from 0 to 2^53-1.`, { evidence: { what } });
+  throw new MerkleError('bad_argument', `${what} must be a whole number from 0 to 2^53-1.`, { evidence: { what } });
 }

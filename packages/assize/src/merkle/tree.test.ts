@@ -93,8 +93,8 @@ describe('requests without a proof', () => {
     ['a newer tree that is smaller', () => consistencyProof(6, 5, read)],
     ['a negative size', () => consistencyProof(-1, 5, read)],
     ['an endless size', () => frontierAt(Number.POSITIVE_INFINITY, read)],
-  ])('%s: bad_size', (_name, call) => {
-    expect(codeOf(call)).toBe('bad_size');
+  ])('%s: refused', (_name, call) => {
+    expect(codeOf(call)).toBe('bad_argument');
   });
 
   test('a hash that the store has lost is named', () => {
@@ -109,8 +109,8 @@ describe('requests without a proof', () => {
 
   test('a stored value that is not a hash is refused', () => {
     for (const bad of [null, new Uint8Array(31), 'x'.repeat(32)]) {
-      expect(codeOf(() => inclusionProof(0, 8, () => bad as never))).toBe('bad_hash');
-      expect(codeOf(() => frontierAt(8, () => bad as never))).toBe('bad_hash');
+      expect(codeOf(() => inclusionProof(0, 8, () => bad as never))).toBe('bad_argument');
+      expect(codeOf(() => frontierAt(8, () => bad as never))).toBe('bad_argument');
     }
   });
 });

@@ -18,8 +18,8 @@ type Leaves = readonly [start: number, end: number];
  * PATH(m, D[n]) of RFC 6962 section 2.1.1: proves that the leaf at `index` is in the tree of that
  * size. O(log n) reads.
  *
- * @throws MerkleError `bad_size` when the index is not below the size; `missing_node`, `bad_hash`
- * from the reader.
+ * @throws MerkleError `bad_argument` when the index is not below the size; `missing_node`,
+ * `bad_argument` from the reader.
  */
 export function inclusionProof(index: Size, size: Size, read: NodeReader): Uint8Array[] {
   const [leaf, leaves] = [countOf(index, 'The index'), countOf(size, 'The size')];
@@ -39,8 +39,8 @@ export function inclusionProof(index: Size, size: Size, read: NodeReader): Uint8
  * size `older`. Empty if the sizes are equal, and from size 0, from which nothing can be proven.
  * O(log n) reads.
  *
- * @throws MerkleError `bad_size` when `older` is above `newer`; `missing_node`, `bad_hash` from the
- * reader.
+ * @throws MerkleError `bad_argument` when `older` is above `newer`; `missing_node`, `bad_argument`
+ * from the reader.
  */
 export function consistencyProof(older: Size, newer: Size, read: NodeReader): Uint8Array[] {
   const [from, to] = [countOf(older, 'The older size'), countOf(newer, 'The newer size')];
@@ -62,7 +62,7 @@ export function consistencyProof(older: Size, newer: Size, read: NodeReader): Ui
 /**
  * MTH(D[n]): the root of the tree at that size. O(log n) reads.
  *
- * @throws MerkleError `bad_size`; `missing_node`, `bad_hash` from the reader.
+ * @throws MerkleError `bad_argument`; `missing_node`, `bad_argument` from the reader.
  */
 export function rootAt(size: Size, read: NodeReader): Uint8Array {
   return hashOf([0, countOf(size, 'The size')], read);
@@ -71,7 +71,7 @@ export function rootAt(size: Size, read: NodeReader): Uint8Array {
 /**
  * The integrator's state at that size, from the rows of its store. O(log n) reads.
  *
- * @throws MerkleError `bad_size`; `missing_node`, `bad_hash` from the reader.
+ * @throws MerkleError `bad_argument`; `missing_node`, `bad_argument` from the reader.
  */
 export function frontierAt(size: Size, read: NodeReader): FrontierState {
   const count = countOf(size, 'The size');
@@ -112,5 +112,5 @@ function nodeAt(level: number, index: number, read: NodeReader): Uint8Array {
 }
 
 function outside(message: string, evidence: Readonly<Record<string, number>>): MerkleError {
-  return new MerkleError('bad_size', message, { evidence });
+  return new MerkleError('bad_argument', message, { evidence });
 }

@@ -40,8 +40,8 @@ export type ProofVerdict =
  * Verifying). The file is untrusted.
  * @param leaf The canonical text of the entry's payload, or its UTF-8 bytes.
  *
- * @throws MerkleError `bad_leaf`; `bad_quorum`, `bad_key`, `wrong_key` for mistakes in the
- * configuration; ArgumentError `bad_argument`
+ * @throws MerkleError `bad_argument`; `bad_argument`, `bad_key` for mistakes in the configuration;
+ * ArgumentError `bad_argument`
  */
 export function verifyProofFile(
   source: string | Uint8Array,
@@ -72,7 +72,7 @@ function requireQuorum(quorum: number, witnesses: readonly VerifierKey[]): void 
   const distinct = new Set(witnesses.map(({ publicKey }) => publicKey)).size;
   if (Number.isSafeInteger(quorum) && quorum >= 0 && quorum <= distinct) return;
   throw new MerkleError(
-    'bad_quorum',
+    'bad_argument',
     `The quorum cannot be ${typeof quorum === 'number' ? quorum : typeof quorum} of ${distinct} witnesses.`,
     {
       evidence: { quorum, witnesses: distinct },

@@ -196,7 +196,7 @@ describe('a witness does not cosign', () => {
 
 test('a witness with a damaged record does not go on', () => {
   for (const size of [-1, 1.5, undefined, '3', Number.NaN]) {
-    expect(codeOf(() => decide(request(3, 9), { size, root: head(3).root } as never))).toBe('bad_size');
+    expect(codeOf(() => decide(request(3, 9), { size, root: head(3).root } as never))).toBe('bad_argument');
   }
   expect(decide(request(3, 9), { size: 3, root: new Uint8Array(0) })).toMatchObject({ status: 422 });
 });

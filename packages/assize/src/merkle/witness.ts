@@ -70,8 +70,8 @@ export type WitnessDecision =
  * `recorded` and storing `record` must be one atomic step. Otherwise the slower of two requests
  * rolls the log back.
  *
- * @throws MerkleError `bad_key` for two keys of one name and id in the configuration; `bad_size`
- * for an invalid record; ArgumentError `bad_argument`
+ * @throws MerkleError `bad_key` for two keys of one name and id in the configuration;
+ * `bad_argument` for an invalid record; ArgumentError `bad_argument`
  */
 export function decideCheckpoint(body: string | Uint8Array, memory: WitnessMemory): WitnessDecision {
   checkArgument(arg.members({ log: arg.code, recorded: arg.code }), memory, 'memory');
@@ -117,7 +117,7 @@ function recordOf(recorded: TreeHead | undefined): WitnessRecord {
   const size = wideSize(recorded.size);
   if (size !== undefined) return { size, root: recorded.root };
   throw new MerkleError(
-    'bad_size',
+    'bad_argument',
     'The witness has recorded a value that is not a size. Repair its store before it cosigns.',
   );
 }

@@ -135,6 +135,9 @@ describe('attempts', () => {
       oracleGet: async (at: string) => ({ key: at, answer: '[]', at: AT }),
       oraclePut: store.oraclePut,
     };
-    await expect(attemptsOf(spoilt, key)).rejects.toMatchObject({ code: 'oracle_corrupt' });
+    await expect(attemptsOf(spoilt, key)).rejects.toMatchObject({
+      code: 'damaged',
+      message: expect.stringMatching(/Restore the store from a backup|The recorded answer is not/),
+    });
   });
 });

@@ -43,7 +43,7 @@ export const ATTEMPTS_KEPT = 32;
  * that led to the answer are excluded. An earlier version stored more of them, with messages and
  * answers.
  *
- * @throws OracleError `oracle_corrupt`; ArgumentError `bad_argument`
+ * @throws OracleError `damaged`; ArgumentError `bad_argument`
  */
 export async function attemptsOf(store: OracleStore, key: string): Promise<readonly Attempt[]> {
   checkArgument(STORE, store, 'store');
@@ -135,7 +135,7 @@ function attemptIn(key: string, text: string): Omit<Attempt, 'at'> {
   } catch (cause) {
     if (!isInstance(cause, AssizeError)) throw cause;
     throw new OracleError(
-      'oracle_corrupt',
+      'damaged',
       `The stored value under ${key} is not an attempt. Restore the store from a backup.`,
       {
         evidence: { key },

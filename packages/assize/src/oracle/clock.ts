@@ -26,13 +26,13 @@ export const systemClock: Clock = Object.freeze({
  * A clock for tests. It starts at `instant` and advances by `stepMicros` (default 0: it does not
  * advance) with every reading.
  *
- * @throws OracleError `bad_clock`
+ * @throws OracleError `bad_argument`
  */
 export function fixedClock(instant: Time, stepMicros = 0): Clock {
   const start = readInstant(instant);
   if (start === undefined) {
     throw new OracleError(
-      'bad_clock',
+      'bad_argument',
       'The start of the clock must be a time such as a Date, or 2026-03-23T09:00:00.000000Z.',
       {
         evidence: { given: instant },
@@ -40,7 +40,7 @@ export function fixedClock(instant: Time, stepMicros = 0): Clock {
     );
   }
   if (!Number.isSafeInteger(stepMicros) || stepMicros < 0) {
-    throw new OracleError('bad_clock', 'The step of the clock must be a whole number of microseconds from 0.', {
+    throw new OracleError('bad_argument', 'The step of the clock must be a whole number of microseconds from 0.', {
       evidence: { given: stepMicros },
     });
   }

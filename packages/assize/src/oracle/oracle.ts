@@ -61,8 +61,8 @@ export interface Oracle {
    * own copy. If `call`, `accept` or the store fails, no answer is recorded. Every waiting caller
    * gets that error, and the next caller calls again.
    *
-   * @throws OracleError `oracle_miss` (replay only), `erased`, `bad_question`, `bad_answer`,
-   * `asks_itself`, `oracle_corrupt`; the errors of `call` and `accept`
+   * @throws OracleError `oracle_miss` (replay only), `erased`, `bad_argument`, `bad_answer`,
+   * `misuse`, `damaged`; the errors of `call` and `accept`
    */
   ask(asking: OracleCall): Promise<Json>;
   /** Same as `ask`, with the key and hash that an observation needs. */
@@ -190,7 +190,7 @@ function answerText(key: string, row: OracleRow): string {
 
 function corrupt(key: string, cause?: AssizeError): OracleError {
   return new OracleError(
-    'oracle_corrupt',
+    'damaged',
     `The stored answer under ${key} is not canonical. Restore the store from a backup.`,
     {
       evidence: { key },

@@ -62,7 +62,7 @@ test('a self-asking call gets an error, none hangs, all others are answered', as
       expect(ended).toHaveLength(begun.length);
       for (const each of ended) {
         const endless = isEndless(of, each.n);
-        expect(each).toEqual({ n: each.n, ...(endless ? { code: 'asks_itself' } : { answer: each.n }) });
+        expect(each).toEqual({ n: each.n, ...(endless ? { code: 'misuse' } : { answer: each.n }) });
         met[endless ? 'endless' : 'others']++;
       }
       // No trace remains: a question that asks no other is answered.
@@ -77,7 +77,7 @@ test('a question that its own call asks is refused by name', async () => {
   const oracle = createOracle({ store: new MemoryStore(), clock, mode: 'record' });
   const ask = (): Promise<unknown> => oracle.ask({ scope, request: 'round', call: ask as never });
   await expect(ask()).rejects.toMatchObject({
-    code: 'asks_itself',
+    code: 'misuse',
     message: expect.stringContaining('is asked by the call that answers it'),
   });
 });

@@ -24,7 +24,7 @@ export class PendingAnswer {
   /**
    * The answer to this question, for every caller.
    *
-   * @throws OracleError `asks_itself` if the call waits for itself; the errors of `answer`
+   * @throws OracleError `misuse` if the call waits for itself; the errors of `answer`
    */
   async wait<T>(answer: Promise<T>): Promise<T> {
     const asker = inside.getStore();
@@ -48,7 +48,7 @@ export class PendingAnswer {
 
 function asksItself(key: string): OracleError {
   return new OracleError(
-    'asks_itself',
+    'misuse',
     `The question ${key} is asked by the call that answers it. Ask another question in that call.`,
     { evidence: { key } },
   );

@@ -101,7 +101,11 @@ describe('oracleKey', () => {
   ])('refuses %s', (_what, change) => {
     const question = { scope: call, request: 1, ...change } as unknown as Question;
     expect(() => oracleKey(question)).toThrowError(
-      expect.objectContaining({ name: 'OracleError', code: 'bad_question' }),
+      expect.objectContaining({
+        name: 'OracleError',
+        code: 'bad_argument',
+        message: expect.stringContaining('The question is not valid'),
+      }),
     );
   });
 });
@@ -109,5 +113,7 @@ describe('oracleKey', () => {
 test('thetaHash is the hash of the full theta and refuses invalid questions', () => {
   const full = { prompt: null, seed: 7, model_version: null, temperature: null, tool_output_hash: null };
   expect(thetaHash({ seed: 7 })).toBe(contentHash(full));
-  expect(() => thetaHash({ seed: Number.NaN })).toThrow(expect.objectContaining({ code: 'bad_question' }));
+  expect(() => thetaHash({ seed: Number.NaN })).toThrow(
+    expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('The question is not valid') }),
+  );
 });

@@ -68,7 +68,7 @@ export interface FullQuestion {
  * The key of a question: SHA-256 of the canonical `{scope, request, theta}`, theta with all five
  * fields, 64 hex digits.
  *
- * @throws OracleError `bad_question`
+ * @throws OracleError `bad_argument`
  */
 export function oracleKey(question: Question): string {
   return hashQuestion(fullQuestion(question));
@@ -78,7 +78,7 @@ export function oracleKey(question: Question): string {
  * The hash of an answer's theta: SHA-256 of the canonical theta with all five fields, 64 hex
  * digits.
  *
- * @throws OracleError `bad_question`
+ * @throws OracleError `bad_argument`
  */
 export function thetaHash(theta: Theta): string {
   return contentHash(checkedTheta(theta), ORACLE_LIMITS);
@@ -88,7 +88,7 @@ export function thetaHash(theta: Theta): string {
  * The question in its hashed form. A copy, so that it cannot change while it waits. Unknown fields
  * are refused, because unhashed fields could not tell two questions apart.
  *
- * @throws OracleError `bad_question`
+ * @throws OracleError `bad_argument`
  */
 export function fullQuestion(question: Question): FullQuestion {
   if (typeof question !== 'object' || question === null) throw bad('question', 'must be an object');
@@ -166,7 +166,7 @@ function jsonOf(member: string, value: unknown): Json {
     if (!isInstance(cause, AssizeError)) throw cause;
     const present = presentMembers(value);
     if (!Object.is(present, value)) return jsonOf(member, present);
-    throw new OracleError('bad_question', `The question is not valid: ${member} must be JSON. ${cause.message}`, {
+    throw new OracleError('bad_argument', `The question is not valid: ${member} must be JSON. ${cause.message}`, {
       cause,
       evidence: { member, ...cause.evidence },
     });
@@ -174,7 +174,7 @@ function jsonOf(member: string, value: unknown): Json {
 }
 
 function bad(member: string, problem: string): OracleError {
-  return new OracleError('bad_question', `The question is not valid: ${member} ${problem}.`, {
+  return new OracleError('bad_argument', `The question is not valid: ${member} ${problem}.`, {
     evidence: { member, problem },
   });
 }

@@ -60,11 +60,11 @@ export function seededRandom(seed: string | number): Random {
   });
 }
 
-/** @throws OracleError `bad_size` */
+/** @throws OracleError `bad_argument` */
 export function checkedCount(count: number): number {
   if (Number.isSafeInteger(count) && count >= 0 && count <= MAX_RANDOM_BYTES) return count;
   throw new OracleError(
-    'bad_size',
+    'bad_argument',
     `The number of random bytes is not valid. Ask for 0 to ${MAX_RANDOM_BYTES} bytes.`,
     { evidence: { size: count } },
   );

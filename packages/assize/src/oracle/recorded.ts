@@ -40,7 +40,7 @@ export function oracleClock(oracle: Oracle, calls: CallSequence, clock: Clock): 
       const scope = calls.next();
       const answer = await oracle.ask({ scope, request: { ask: 'clock' }, call: () => clock.now() });
       if (isInstant(answer)) return answer;
-      throw new OracleError('bad_clock', 'The recorded answer is not an instant for a clock.', {
+      throw new OracleError('bad_argument', 'The recorded answer is not an instant for a clock.', {
         evidence: { given: answer, scope },
       });
     },
@@ -55,9 +55,13 @@ export function oracleRandom(oracle: Oracle, calls: CallSequence, random: Random
       const scope = calls.next();
       const answer = await oracle.ask({ scope, request, call: () => Buffer.from(random.bytes(count)).toString('hex') });
       if (isHexOf(answer, count)) return new Uint8Array(Buffer.from(answer, 'hex'));
-      throw new OracleError('oracle_corrupt', `The recorded answer is not ${count} random bytes.`, {
-        evidence: { scope },
-      });
+      throw new OracleError(
+        'damaged',
+        `The recorded answer is not ${count} random bytes. Restore the store from a backup.`,
+        {
+          evidence: { scope },
+        },
+      );
     },
   };
 }

@@ -15,7 +15,7 @@ export function turnQuestion(trajectory: string, turn: number): Question {
 /**
  * The key of a turn's question.
  *
- * @throws OracleError `bad_question`
+ * @throws OracleError `bad_argument`
  */
 export function turnKey(trajectory: string, turn: number): string {
   return oracleKey(turnQuestion(trajectory, turn));
@@ -34,7 +34,7 @@ export function turnObservationName(number: number): string {
 /**
  * The turn that an observation names, by name and by key. Undefined for any other observation.
  *
- * @throws OracleError `bad_question`; ArgumentError `bad_argument`
+ * @throws OracleError `bad_argument`; ArgumentError `bad_argument`
  */
 export function turnNamedBy(
   trajectory: string,

@@ -309,8 +309,7 @@ export class Assize {
   /**
    * The ruling that an entry records, with the outcomes of its calls now.
    *
-   * @throws RuntimeError `not_a_ruling`; LedgerFault
-   * @internal
+   * @throws RuntimeError `wrong_state`; LedgerFault @internal
    */
   rulingAt(row: EntryRow): Promise<Ruling> {
     return wholeRuling(rulingOf(row), this.#store, this.#effects);
@@ -416,8 +415,8 @@ export class Assize {
   /**
    * Creates a trajectory with a root entry.
    *
-   * @throws RuntimeError `exists`, `bad_name`, `invalid_initial_state`, `bad_writ`, `bad_argument`,
-   * `domain_mismatch`; KernelError `invalid_state`; ArgumentError `bad_argument`
+   * @throws RuntimeError `exists`, `bad_argument`, `invalid_state`, `bad_writ`, `domain_mismatch`;
+   * KernelError `invalid_state`; ArgumentError `bad_argument`
    */
   async create<D extends Domain>(domain: D, options: CreateOptions = {}): Promise<Trajectory<D>> {
     const begun = await this.#begun(() => this.#beginnings.create(domain, options));
@@ -429,7 +428,7 @@ export class Assize {
    * branch inherits the state and earlier revocations, never open approvals, writs or budgets. The
    * source is not changed.
    *
-   * @throws RuntimeError `not_found`, `exists`, `invalid_initial_state`, `domain_mismatch`,
+   * @throws RuntimeError `not_found`, `exists`, `invalid_state`, `domain_mismatch`,
    * `invalid_ledger`, `bad_writ`, `bad_argument`; ArgumentError `bad_argument`
    */
   async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Trajectory> {
@@ -661,11 +660,10 @@ export class Assize {
    * or has a writ for `assize.resolve_effect`.
    *
    * @throws EffectError `unauthorised_operator`, `bad_resolution`, `needs_confirmation`,
-   * `nothing_to_resolve`, `unknown_effect`, `already_resolved`, `lease_lost`, after which the call
-   * can be repeated; RuntimeError `bad_argument` without tools (an empty list suffices if no tool
-   * must be called), `domain_mismatch` without the domain or a writ, `bad_writ`, `unknown_writ`,
-   * `closed` when this runtime is closed before the decision starts; ArgumentError `bad_argument`;
-   * the signal's reason
+   * `wrong_state`, `not_found`, `already_done`, `lease_lost`, after which the call can be repeated;
+   * RuntimeError `bad_argument` without tools (an empty list suffices if no tool must be called),
+   * `domain_mismatch` without the domain or a writ, `bad_writ`, `unknown_writ`, `closed` when this
+   * runtime is closed before the decision starts; ArgumentError `bad_argument`; the signal's reason
    */
   async resolveEffect(resolution: EffectResolution, signal?: AbortSignal): Promise<ResolvedEffect> {
     const checked = checkedEffectResolution(resolution);

@@ -224,12 +224,12 @@ export function newTrajectoryId(random: Random): string {
   return `t-${randomHex(random, 12)}`;
 }
 
-/** The given name, or a new one. @throws RuntimeError `bad_name` */
+/** The given name, or a new one. @throws RuntimeError `bad_argument` */
 export function trajectoryName(given: string | undefined, random: Random): string {
   if (given === undefined) return newTrajectoryId(random);
   if (typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given)) return given;
   throw new RuntimeError(
-    'bad_name',
+    'bad_argument',
     `${typeof given === 'string' ? JSON.stringify(given) : `A value of type ${typeof given}`} is not a valid trajectory name. Use 1 to 128 letters, digits, dots, colons, dashes or underscores.`,
   );
 }

@@ -9,11 +9,6 @@ export type RuntimeErrorCode =
    * message names.
    */
   | 'bad_intent'
-  /**
-   * The name of the trajectory is invalid. Use 1 to 128 letters, digits, dots, colons, dashes or
-   * underscores.
-   */
-  | 'bad_name'
   /** The trajectory has no writ of that id. Pass the writ itself. */
   | 'unknown_writ'
   /** A trajectory of that name exists. Open it, or choose another name. */
@@ -28,10 +23,6 @@ export type RuntimeErrorCode =
    * verify`.
    */
   | 'invalid_ledger'
-  /**
-   * The initial state of a root or branch violates an invariant. Correct the state.
-   */
-  | 'invalid_initial_state'
   /** The proposal is not pending. List pending proposals with `assize pending`. */
   | 'not_pending'
   /**
@@ -39,11 +30,6 @@ export type RuntimeErrorCode =
    * resolve`.
    */
   | 'effect_unresolved'
-  /**
-   * The trajectory never had a pending entry of that id. Pass the id that a ruling returned as
-   * `pending`.
-   */
-  | 'never_pending'
   /**
    * Too many proposals of one root writ wait for a decision. Resolve some, or raise
    * `approvals.maxPending`.
@@ -56,11 +42,6 @@ export type RuntimeErrorCode =
    * question of the proposal.
    */
   | 'answers_needed'
-  /**
-   * A listener of proposals or of slices threw. Correct the listener; the runtime reports this
-   * error and never throws it.
-   */
-  | 'notification_failed'
   /**
    * The pending proposal is not the one that was shown. Review it again, and approve its digest.
    */
@@ -86,11 +67,6 @@ export type RuntimeErrorCode =
    */
   | 'background_failed'
   /**
-   * The child is not an open delegation of this trajectory, or was not created by a delegation.
-   * List open delegations with `trajectory.delegations.open()`.
-   */
-  | 'not_delegated'
-  /**
    * The trajectory has given its final answer and accepts no more entries. Delegate again, or
    * branch from it.
    */
@@ -100,15 +76,11 @@ export type RuntimeErrorCode =
    * principal with the right to halt must resume it.
    */
   | 'halted'
-  /** The trajectory is not halted. Nothing needs to be resumed. */
-  | 'not_halted'
   /**
    * The runtime signs with another key than the key in force, or trusts another key. Pass that
    * signer, name the key in `entryKeys`, or record the change with `assize keys change`.
    */
   | 'wrong_signer'
-  /** The trajectory has open delegations. Conclude them first. */
-  | 'open_delegations'
   /**
    * An open approval freezes a path that the operation would change. Resolve that approval first.
    */
@@ -121,47 +93,10 @@ export type RuntimeErrorCode =
   /** The runtime was closed during the call. Open another runtime. */
   | 'closed'
   /**
-   * The store has fewer entries than an external checkpoint. Restore the lost entries from a
-   * backup.
-   */
-  | 'log_truncated'
-  /**
-   * The entries of the store do not match an external checkpoint, so the history was rewritten.
-   * Compare with a backup.
-   */
-  | 'log_diverged'
-  /**
    * A witness could not be reached, or refused to cosign. Follow the message, and make the
    * checkpoint again.
    */
-  | 'witness_failed'
-  /** The checkpoint is older than the entry. Make a new checkpoint, and use it for the proof. */
-  | 'not_logged'
-  /**
-   * The scope has more entries, or more bytes, than a proof bundle may have. Narrow the scope to a
-   * shorter period, or to one trajectory.
-   */
-  | 'bundle_too_large'
-  /**
-   * A snapshot could not be used or written. The runtime replays the trajectory, reports this error
-   * and never throws it.
-   */
-  | 'snapshot_failed'
-  /**
-   * Abandoned transactions of another process could not be resumed. The runtime reports this error
-   * and tries again.
-   */
-  | 'recovery_failed'
-  /**
-   * The entry is not a commit, rejection or pending approval, so it has no ruling. Pass the entry
-   * of a ruling.
-   */
-  | 'not_a_ruling'
-  /**
-   * The trajectory has the new version already, or another upgrade came first. Open the trajectory
-   * with the version that the message names.
-   */
-  | 'already_upgraded';
+  | 'witness_failed';
 
 /**
  * Misuse of the runtime, or a failure of its environment. A refused proposal is a result, not an

@@ -199,7 +199,7 @@ describe('a proposal that needs two approvals', () => {
     const replacement = [{ op: 'replace', path: '/approved', value: 9 }];
     for (let n = 0; n < 2; n++) {
       const attempt = () => trajectory.approvals.approve(id, doctor(`r${n}`, { replacement, override: true }));
-      expect(await codeOf(trajectory, attempt)).toBe('invalid_replacement');
+      expect(await codeOf(trajectory, attempt)).toBe('invalid_state');
       const answer = await trajectory.approvals.approve(id, doctor(`${n}`));
       if (answer.ruling === 'escalated') id = answer.pending;
     }

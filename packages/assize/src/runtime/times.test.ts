@@ -59,7 +59,7 @@ test('clocks and periods are the same for each form', () => {
     expect(asOf([], { valid: time, system: time })).toEqual([]);
   }
   for (const time of WRONG) {
-    expect(() => fixedClock(time)).toThrow(expect.objectContaining({ code: 'bad_clock' }));
+    expect(() => fixedClock(time)).toThrow(expect.objectContaining({ code: 'bad_argument' }));
     expect(() => period(time, LATER)).toThrow(expect.objectContaining({ code: 'no_instant' }));
     expect(() => asOf([], { valid: time, system: INSTANT })).toThrow(expect.objectContaining({ code: 'no_instant' }));
   }
@@ -110,7 +110,8 @@ test('waits end at a time in each form', async () => {
   const { assize, trajectory } = await ward();
   for (const until of FORMS) {
     await expect(trajectory.approvals.awaitDecision('0'.repeat(64), { until })).rejects.toMatchObject({
-      code: 'never_pending',
+      code: 'not_found',
+      message: expect.stringMatching(/Pass the id that a ruling|Pass the id that the ruling/),
     });
   }
   for (const until of WRONG) {

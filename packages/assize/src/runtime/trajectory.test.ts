@@ -492,7 +492,7 @@ describe('beginning', () => {
   test('from a state that breaks an invariant is refused, or says so', async () => {
     const store = new FaultyStore();
     const assize = runtimeOver(store, [desk]);
-    expect(await refusal(store, () => assize.create(desk, { initial: broken }))).toBe('invalid_initial_state');
+    expect(await refusal(store, () => assize.create(desk, { initial: broken }))).toBe('invalid_state');
     const trajectory = await assize.create(desk, {
       trajectoryId: 't',
       initial: broken,
@@ -513,7 +513,7 @@ describe('beginning', () => {
     // A branch of it is adjudicated anew.
     expect(await refusal(store, () => assize.branch('t', trajectory.head, { note: 'n' }))).toBe('not_found');
     const root = (await allEntries(store, 't'))[0]?.id as string;
-    expect(await refusal(store, () => assize.branch('t', root, { note: 'n' }))).toBe('invalid_initial_state');
+    expect(await refusal(store, () => assize.branch('t', root, { note: 'n' }))).toBe('invalid_state');
     await assize.branch('t', root, { trajectoryId: 'b', note: 'n', override: true });
     expect((await payloads(store, 'b'))[0]).toHaveProperty('detection_vector');
     expect(await trajectory.propose(add(-1))).toMatchObject({ ruling: 'committed' });
@@ -562,10 +562,10 @@ describe('beginning', () => {
       (trajectoryId): [string, (assize: Assize) => Promise<unknown>, string] => [
         `under the name ${JSON.stringify(trajectoryId.slice(0, 9))}`,
         (assize) => assize.create(desk, { trajectoryId }),
-        'bad_name',
+        'bad_argument',
       ],
     ),
-    ['under a name that is no text', (assize) => assize.create(desk, { trajectoryId: 7 as never }), 'bad_name'],
+    ['under a name that is no text', (assize) => assize.create(desk, { trajectoryId: 7 as never }), 'bad_argument'],
     ['with a state that does not fit', (assize) => assize.create(desk, { initial: { n: 'x' } }), 'invalid_state'],
     [
       'with a state that has more',

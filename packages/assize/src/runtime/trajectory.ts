@@ -454,7 +454,7 @@ export class Trajectory<D extends Domain = Domain> {
    * @throws EffectError `unknown_tool`, `bad_input`, `not_authorised`, `scope_exceeded`, `stale`,
    * `resource_in_doubt`, `tool_failed`, `outcome_unknown`, `key_collision`, `deadline`,
    * `lease_lost`; RuntimeError `bad_intent`, `bad_argument`, and the errors of `propose`;
-   * AuthorityError `bad_resource`; the errors of the body
+   * AuthorityError `bad_argument`; the errors of the body
    */
   transaction<T>(
     options: TransactionOptions,
@@ -519,8 +519,8 @@ export class Trajectory<D extends Domain = Domain> {
    * Ends a halt, under a writ that could halt. Trajectories of open delegations adopt it. A halt
    * that the delegator of this trajectory made is ended there.
    *
-   * @throws RuntimeError `not_halted`; `halted` if the halt comes from the delegator; the errors of
-   * `halt`
+   * @throws RuntimeError `already_done`; `halted` if the halt comes from the delegator; the errors
+   * of `halt`
    */
   resume(input: HaltInput): Promise<HaltOutcome> {
     return this.#halts.change('resume', input);
@@ -594,8 +594,8 @@ export class Trajectory<D extends Domain = Domain> {
    * The runtime must have the new version in `domains`. Open the trajectory again for the types of
    * the new version. A program without the new version gets `domain_mismatch` from then on.
    *
-   * @throws RuntimeError `already_upgraded`, `bad_intent`, `bad_argument`, `unknown_writ`,
-   * `bad_writ`, `concluded`, `halted`, `conflict`, `commit_unknown`, `clock_behind`; KernelError
+   * @throws RuntimeError `already_done`, `bad_intent`, `bad_argument`, `unknown_writ`, `bad_writ`,
+   * `concluded`, `halted`, `conflict`, `commit_unknown`, `clock_behind`; KernelError
    * `unauthorised_counselor`; ArgumentError `bad_argument`
    */
   async upgrade(next: Domain, options: UpgradeOptions): Promise<Upgrade> {

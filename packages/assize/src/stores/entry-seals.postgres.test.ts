@@ -74,7 +74,7 @@ onEveryDatabase((stores) => {
       // It is not sealed by a copy into another store.
       const other = await stores.newPlace().open({ rootKeys: [first] });
       await expect(other.commit({ entries: await store.entries('t'), blobs: [] })).rejects.toMatchObject({
-        code: 'unsealed_writer',
+        code: 'root_key_missing',
       });
       expect((await store.entries('t', { limit: 3 })).map(({ unsealed }) => unsealed)).toEqual(
         Array(3).fill(undefined),
@@ -89,7 +89,7 @@ onEveryDatabase((stores) => {
     const without = await place.open();
     await add(store, rows.slice(0, 1));
     await expect(without.commit({ entries: rows.slice(1, 2), blobs: [] })).rejects.toMatchObject({
-      code: 'unsealed_writer',
+      code: 'root_key_missing',
     });
     expect(await without.entries('t')).toEqual(rows.slice(0, 1));
     await add(store, rows.slice(1));
@@ -104,11 +104,11 @@ onEveryDatabase((stores) => {
     expect(await store.sealState()).toBe('absent');
     await add(store, rows.slice(2, 4));
     expect(await store.entries('t')).toEqual(rows.slice(0, 4));
-    await expect(without.sealEntries()).rejects.toMatchObject({ code: 'unsealed_writer' });
+    await expect(without.sealEntries()).rejects.toMatchObject({ code: 'root_key_missing' });
     expect(await store.sealEntries()).toBe(2);
     expect([await store.sealState(), await store.sealEntries()]).toEqual(['checked', 0]);
     await expect(without.commit({ entries: rows.slice(4, 5), blobs: [] })).rejects.toMatchObject({
-      code: 'unsealed_writer',
+      code: 'root_key_missing',
     });
     await add(store, rows.slice(4));
     expect(await store.entries('t')).toEqual(rows);

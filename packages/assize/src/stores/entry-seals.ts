@@ -23,7 +23,7 @@ export interface Sealable {
    * Seals every entry that has no seal. From then on the store refuses entries without one. Verify
    * the store first: a seal says that a process with the root key accepted the entry.
    *
-   * @throws StoreError `unsealed_writer` for a store that was opened without a key
+   * @throws StoreError `root_key_missing` for a store that was opened without a key
    */
   sealEntries(onProgress?: (sealed: number) => void): Promise<number>;
 }
@@ -50,10 +50,10 @@ export class EntrySeals {
     this.#secrets = new Map([current!, ...earlier]);
   }
 
-  /** @throws StoreError `unsealed_writer` for an entry whose own seal is not valid */
+  /** @throws StoreError `root_key_missing` for an entry whose own seal is not valid */
   of({ id, unsealed }: Pick<EntryRow, 'id' | 'unsealed'>): string {
     if (unsealed !== undefined)
-      throw new StoreError('unsealed_writer', `The entry ${id} is not written, because ${unsealed}.`, {
+      throw new StoreError('root_key_missing', `The entry ${id} is not written, because ${unsealed}.`, {
         evidence: { id },
       });
     const [name, secret] = this.#current;
@@ -105,7 +105,7 @@ export function withoutSeals(rows: StoredRow[], seals: EntrySeals | undefined): 
 /** `path` names the store. */
 export function unsealedWriterError(path?: string): StoreError {
   return new StoreError(
-    'unsealed_writer',
+    'root_key_missing',
     `The entries of ${path ?? 'the store'} need a seal, and this process has no root key. Set ASSIZE_ROOT_KEY_FILE to the file of its root key, or pass \`rootKeys\` to openStore.`,
     { evidence: path === undefined ? {} : { path } },
   );

@@ -4,26 +4,6 @@ export type StoreErrorCode =
   /** No store has a URL of that form. Write `sqlite:./file.db`, `postgres://…` or `memory:`. */
   | 'store_unknown'
   /**
-   * The file or schema belongs to another program, and was left unchanged. Name another file or
-   * schema.
-   */
-  | 'store_not_recognised'
-  /**
-   * A newer version of Assize wrote or migrated the store; nothing was written. Open the store with
-   * that version.
-   */
-  | 'store_newer_schema'
-  /**
-   * The store needs a migration, which a reader can't do, or an unreleased version wrote it. Open
-   * the store once for writing; export an unreleased store with its version, and import the export.
-   */
-  | 'store_older_schema'
-  /**
-   * A table, view, trigger, rule or function of the store was changed, or a trigger was added;
-   * nothing was written. Undo the change that the message names, and check with `assize fsck`.
-   */
-  | 'store_changed_schema'
-  /**
    * The file, its folder or the open mode does not allow writing. Change the permissions, or open
    * with another mode.
    */
@@ -38,16 +18,6 @@ export type StoreErrorCode =
    * unless the commit is unknown.
    */
   | 'store_unreachable'
-  /**
-   * The server does not admit this user, or does not permit the operation. Check the user and the
-   * grants.
-   */
-  | 'store_denied'
-  /**
-   * The driver package is missing, or can't be loaded on this machine. Install the package that the
-   * message names.
-   */
-  | 'store_no_driver'
   /**
    * The file or table is damaged. Keep a copy, and restore the store from a backup or an export.
    */
@@ -77,11 +47,6 @@ export type StoreErrorCode =
    */
   | 'store_rewound'
   /**
-   * The store is sealed, and the process has no root key. Set ASSIZE_ROOT_KEY_FILE, or pass
-   * `rootKeys` to `openStore`.
-   */
-  | 'unsealed_writer'
-  /**
    * An erasure is committed, but the files may still hold the erased bytes. Open the store for
    * writing again; the error is retryable.
    */
@@ -97,46 +62,20 @@ export type StoreErrorCode =
    */
   | 'store_invalid_input'
   /**
-   * The store lacks entries of its last checkpoint. Restore the lost entries, or open with
-   * `checkpoint: false` to look.
-   */
-  | 'store_behind_checkpoint'
-  /**
-   * The store's entries differ from its last checkpoint. Compare with a backup, or open with
-   * `checkpoint: false` to look.
-   */
-  | 'store_diverged_from_checkpoint'
-  /**
-   * The checkpoint file can't be read. Restore the file, or open with `checkpoint: false` to look.
-   */
-  | 'store_bad_checkpoint'
-  /**
    * Texts of the store are in an archive, and the caller named none. Pass the archive as `archive`
    * of `openStore`, as `--archive`, or in ASSIZE_ARCHIVE.
    */
   | 'archive_not_named'
-  /** The text is not a place for an archive. Write `file:FOLDER` or `s3:BUCKET/PREFIX`. */
-  | 'archive_unknown'
-  /**
-   * The archive lacks a file of a segment. Name the archive that the store was written to, or
-   * restore the file from a copy.
-   */
-  | 'archive_missing'
   /**
    * A file of a segment differs from the file that was written. Restore the file that the message
    * names from a copy of the archive.
    */
   | 'archive_damaged'
   /**
-   * The folder or the object store refused an operation. Read `cause`, remove it, and repeat the
-   * command.
+   * The file or schema is of another version of Assize, was changed, or belongs to another program;
+   * nothing was written. Follow the message: use that version, migrate, or name another store.
    */
-  | 'archive_failed'
-  /**
-   * Nothing was archived: the store has no archive, differs from the checkpoint, or has entries
-   * that do not verify. Do what the message says.
-   */
-  | 'archive_refused';
+  | 'store_other_schema';
 
 /** A store that can't do what a caller asked. `evidence` names the file, row or argument. */
 export class StoreError extends AssizeError<StoreErrorCode> {

@@ -44,9 +44,8 @@ export type Store = LedgerStore &
  *   package `@assize/postgres`.
  * - `memory:`: each call opens a new and empty store.
  *
- * @throws {StoreError} `store_unknown` for another URL; `store_behind_checkpoint`,
- *   `store_diverged_from_checkpoint`, `store_bad_checkpoint`; otherwise the errors of `openSqlite`
- *   and `openPostgres`; ArgumentError `bad_argument`
+ * @throws {StoreError} `store_unknown` for another URL; `bad_checkpoint`; otherwise the errors of
+ * `openSqlite` and `openPostgres`; ArgumentError `bad_argument`
  */
 export async function openStore(url: string, given: StoreOptions = {}): Promise<Store> {
   checkArgument(arg.text, url, 'url');
@@ -93,7 +92,7 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
 function notInstalled(cause: unknown): never {
   if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
   throw new StoreError(
-    'store_no_driver',
+    'missing_package',
     'The package @assize/postgres, which a PostgreSQL store needs, is not installed. Run npm install @assize/postgres.',
     { cause },
   );

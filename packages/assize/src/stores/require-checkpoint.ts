@@ -12,8 +12,7 @@ import { StoreError } from './errors.ts';
  * attacker with write access to the file can also remove it. `fsck` and `audit` verify the
  * signature.
  *
- * @throws StoreError `store_behind_checkpoint`, `store_diverged_from_checkpoint`,
- *   `store_bad_checkpoint`
+ * @throws StoreError `bad_checkpoint`
  */
 export async function requireCheckpoint(store: LogStore, file: string): Promise<void> {
   const checkpoint = await readCheckpoint(file);
@@ -21,11 +20,9 @@ export async function requireCheckpoint(store: LogStore, file: string): Promise<
   const standing = await compareWithHead(store, checkpoint);
   const fault = comparisonFault(standing, checkpoint);
   if (fault === undefined) return;
-  throw new StoreError(
-    standing.stands === 'truncated' ? 'store_behind_checkpoint' : 'store_diverged_from_checkpoint',
-    `${fault} (checkpoint: ${file})`,
-    { evidence: { file, checkpoint: Number(checkpoint.size), log: standing.size } },
-  );
+  throw new StoreError('bad_checkpoint', `${fault} (checkpoint: ${file})`, {
+    evidence: { file, checkpoint: Number(checkpoint.size), log: standing.size },
+  });
 }
 
 async function readCheckpoint(file: string): Promise<Checkpoint | undefined> {
@@ -46,7 +43,7 @@ async function readCheckpoint(file: string): Promise<Checkpoint | undefined> {
 
 function bad(file: string, what: string, cause: unknown): StoreError {
   return new StoreError(
-    'store_bad_checkpoint',
+    'bad_checkpoint',
     `The store's checkpoint cannot be read, so a lost end of the store would go unnoticed: ${what} (${file})`,
     { evidence: { file }, cause },
   );

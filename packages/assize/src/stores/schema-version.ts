@@ -17,20 +17,20 @@ export function migrationsIn(version: number): number {
 /**
  * Rejects a store with a schema that this version of Assize neither supports nor migrates.
  *
- * @throws {StoreError} `store_newer_schema`; `store_older_schema`
+ * @throws {StoreError} `store_other_schema`; `store_other_schema`
  */
 export function checkVersion(path: string, version: number, supported: number, mode: OpenMode): void {
   if (version > supported) throw newerSchemaError(path, version, supported);
   if (version <= UNRELEASED_MAX) {
     throw new StoreError(
-      'store_older_schema',
+      'store_other_schema',
       `${path} has schema ${version} of a development version of Assize, which no later version reads. Export the store with the version that wrote it (assize export), and import the export into a new store (assize import).`,
       { evidence: { path, schema: version, supported } },
     );
   }
   if (version < supported && mode === 'readonly') {
     throw new StoreError(
-      'store_older_schema',
+      'store_other_schema',
       `${path} has schema ${version}, and a reader needs schema ${supported}. Open the store once for writing, which migrates it.`,
       { evidence: { path, schema: version, supported } },
     );
@@ -40,7 +40,7 @@ export function checkVersion(path: string, version: number, supported: number, m
 /** The error for a store that a newer version of Assize created or migrated. */
 export function newerSchemaError(path: string, version: number, supported: number): StoreError {
   return new StoreError(
-    'store_newer_schema',
+    'store_other_schema',
     `${path} has schema ${version}, and this version of Assize supports schemas up to ${supported}. Open the store with a newer version.`,
     { evidence: { path, schema: version, supported } },
   );
@@ -50,7 +50,7 @@ export function newerSchemaError(path: string, version: number, supported: numbe
 export function changedSchemaError(path: string, faults: readonly string[]): StoreError {
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
   return new StoreError(
-    'store_changed_schema',
+    'store_other_schema',
     `The schema of ${path} was changed: ${faults[0]}${more}. Undo the change or restore a backup, and check the store with assize fsck.`,
     { evidence: { path, faults } },
   );

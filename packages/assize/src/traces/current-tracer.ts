@@ -1,12 +1,8 @@
 import { AssizeError } from '#base';
 import type { Step, Tracer } from './tracer.ts';
 
-export type TraceErrorCode =
-  /** The process has a tracer already. Stop that tracer first. */
-  'already_traced';
-
 /** A tracer that cannot be installed. */
-export class TraceError extends AssizeError<TraceErrorCode> {
+export class TraceError extends AssizeError<never> {
   override readonly name = 'TraceError';
 }
 

@@ -5,5 +5,5 @@
  * and never an argument, a result, or the text of a rule or of an error.
  * Never: changes a step, its result or its error.
  */
-export { currentTracer, installTracer, TraceError, type TraceErrorCode, traced } from './current-tracer.ts';
+export { currentTracer, installTracer, TraceError, traced } from './current-tracer.ts';
 export type { Facts, Interval, Step, Told, Tracer } from './tracer.ts';

@@ -70,9 +70,9 @@ const BUNDLE_OPTIONS = arg.options<BundleOptions>({
  * Makes a proof bundle (docs/reference/proof-bundle.md): entries, their context, and all that shows
  * offline that they are in the log. The same options and ledger give the same bytes.
  *
- * @throws RuntimeError `bad_argument`, `bad_checkpoint`, `log_truncated`, `log_diverged`,
- * `not_found`, `never_pending`, `not_logged`, `bundle_too_large`; LedgerFault for an entry that is
- * not valid; ArgumentError `bad_argument`; the reason of the signal
+ * @throws RuntimeError `bad_argument`, `bad_checkpoint`, `not_found`, `not_checkpointed`,
+ * `too_large`; LedgerFault for an entry that is not valid; ArgumentError `bad_argument`; the reason
+ * of the signal
  */
 export async function makeBundle(store: LedgerStore & LogStore, options: BundleOptions): Promise<Bundle> {
   checkArgument(BUNDLE_OPTIONS, options, 'options');

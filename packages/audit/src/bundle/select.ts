@@ -30,8 +30,8 @@ type BundleStore = LedgerStore & LogStore;
 /**
  * Selects the entries in scope, and their context, of the first `size` entries of the log.
  *
- * @throws RuntimeError `not_found`, `never_pending`, `not_logged`, `bundle_too_large`; LedgerFault
- * for an entry or a value that is not valid
+ * @throws RuntimeError `not_found`, `not_checkpointed`, `too_large`; LedgerFault for an entry or a
+ * value that is not valid
  */
 export async function selectEntries(
   store: BundleStore,
@@ -67,7 +67,7 @@ async function* scoped(
       evidence: { id },
     });
   if (scope.kind === 'approval' && row.kind !== 'pending_approval')
-    throw new RuntimeError('never_pending', `${id} is not a pending entry. Pass the id that the ruling returned.`, {
+    throw new RuntimeError('not_found', `${id} is not a pending entry. Pass the id that the ruling returned.`, {
       evidence: { id },
     });
   yield row;
@@ -203,7 +203,7 @@ class Selection {
 
 export function tooLarge(what: string): RuntimeError {
   return new RuntimeError(
-    'bundle_too_large',
+    'too_large',
     `The bundle would have ${what}. Narrow its scope to a shorter period, or to one trajectory.`,
     { evidence: { entries_max: BUNDLE_ENTRIES_MAX, bytes_max: BUNDLE_BYTES_MAX } },
   );
@@ -211,7 +211,7 @@ export function tooLarge(what: string): RuntimeError {
 
 function notCovered(id: Hash, size: number): RuntimeError {
   return new RuntimeError(
-    'not_logged',
+    'not_checkpointed',
     `The checkpoint of ${size} entries does not cover ${id}. Make a new checkpoint and use it for the bundle.`,
     { evidence: { id, checkpoint: size } },
   );

@@ -81,8 +81,8 @@ const CHECKPOINT_OPTIONS = arg.options<CheckpointOptions>({
  * sinks. Signs only a log that extends the last checkpoint. Verifies no entry itself: see
  * `beforeSigning`.
  *
- * @throws RuntimeError `log_truncated`, `log_diverged`, `bad_checkpoint`, `witness_failed`; the
- * errors of `beforeSigning` and of a sink; ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_checkpoint`, `witness_failed`; the errors of `beforeSigning` and of a
+ * sink; ArgumentError `bad_argument`
  */
 export async function makeCheckpoint(store: LogStore, options: CheckpointOptions): Promise<MadeCheckpoint> {
   checkArgument(CHECKPOINT_OPTIONS, options, 'options');
@@ -126,15 +126,15 @@ async function whyNotCosigned(error: unknown, store: LogStore, size: number): Pr
  * Checks that a store extends a checkpoint that was kept outside of it. A store with a lost tail,
  * an old backup or a rewritten history does not.
  *
- * @throws RuntimeError `log_truncated`, `log_diverged`; ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_checkpoint`; ArgumentError `bad_argument`
  */
 export async function requireContinuation(store: LogStore, checkpoint: Checkpoint): Promise<void> {
   checkArgument(arg.members({ origin: arg.text }), checkpoint, 'checkpoint');
   const standing = await compareWithHead(store, checkpoint);
   const fault = comparisonFault(standing, checkpoint);
   if (fault === undefined) return;
-  const code = standing.stands === 'truncated' ? 'log_truncated' : 'log_diverged';
-  throw new RuntimeError(code, fault, { evidence: { checkpoint: Number(checkpoint.size), log: standing.size } });
+  const evidence = { checkpoint: Number(checkpoint.size), log: standing.size };
+  throw new RuntimeError('bad_checkpoint', fault, { evidence });
 }
 
 /**

@@ -104,7 +104,11 @@ describe('the file of the last checkpoint', () => {
     const file = join(folder, `${++files}.checkpoint`);
     const sink = fileSink(file);
     for (const size of [2, 3, 3]) await sink.put(signedAt(size));
-    await expect(sink.put(signedAt(2))).rejects.toMatchObject({ code: 'log_truncated', retryable: true });
+    await expect(sink.put(signedAt(2))).rejects.toMatchObject({
+      code: 'bad_checkpoint',
+      message: expect.stringContaining('has a newer checkpoint of'),
+      retryable: true,
+    });
     expect(readFileSync(file, 'utf8')).toBe(signedAt(3));
     const other = key('example.com/other', 'note', 2);
     await sink.put(signedAt(1, other));
@@ -131,7 +135,7 @@ describe('a store that is behind its last checkpoint is not opened', () => {
       copyFileSync(`${place.path}.whole`, place.path);
       sql(place, ...cut(count));
       await expect(openStore(place.url)).rejects.toMatchObject({
-        code: 'store_behind_checkpoint',
+        code: 'bad_checkpoint',
         message: expect.stringMatching(`${count} entr(y is|ies are) missing, from position ${20 - count} of the log`),
         evidence: { checkpoint: 20, log: 20 - count },
       });
@@ -156,7 +160,10 @@ describe('a store that is behind its last checkpoint is not opened', () => {
     const place = await made();
     await checkpointed(place);
     sql(place, 'DELETE FROM entry WHERE position = (SELECT max(position) FROM entry)');
-    await expect(openStore(place.url)).rejects.toMatchObject({ code: 'store_behind_checkpoint' });
+    await expect(openStore(place.url)).rejects.toMatchObject({
+      code: 'bad_checkpoint',
+      message: expect.stringContaining('(checkpoint'),
+    });
   });
 
   test('another history of the same length is apart', async () => {
@@ -164,7 +171,10 @@ describe('a store that is behind its last checkpoint is not opened', () => {
     await checkpointed(place);
     await checkpointed(other);
     copyFileSync(other.path, place.path);
-    await expect(openStore(place.url)).rejects.toMatchObject({ code: 'store_diverged_from_checkpoint' });
+    await expect(openStore(place.url)).rejects.toMatchObject({
+      code: 'bad_checkpoint',
+      message: expect.stringContaining('(checkpoint'),
+    });
   });
 
   test('a checkpoint that can’t be read is no checkpoint that holds', async () => {
@@ -172,7 +182,10 @@ describe('a store that is behind its last checkpoint is not opened', () => {
     const signed = await checkpointed(place);
     for (const spoilt of ['', 'x', signed.slice(0, -1), signed.replace('\n20\n', '\n020\n')]) {
       writeFileSync(place.file, spoilt);
-      await expect(openStore(place.url)).rejects.toMatchObject({ code: 'store_bad_checkpoint' });
+      await expect(openStore(place.url)).rejects.toMatchObject({
+        code: 'bad_checkpoint',
+        message: expect.stringContaining("The store's checkpoint cannot"),
+      });
     }
   });
 
@@ -218,9 +231,12 @@ describe('making one', () => {
     const signed = await checkpointed(place);
     const make = (last: string): Promise<unknown> =>
       withStore(other.url, (store) => makeCheckpoint(store, { signer, last }));
-    await expect(make(signed)).rejects.toMatchObject({ code: 'log_diverged' });
+    await expect(make(signed)).rejects.toMatchObject({ code: 'bad_checkpoint' });
     sql(other, ...cut(3));
-    await expect(make(signed)).rejects.toMatchObject({ code: 'log_truncated' });
+    await expect(make(signed)).rejects.toMatchObject({
+      code: 'bad_checkpoint',
+      message: expect.stringContaining('The last checkpoint of'),
+    });
     await expect(make(signed.replace('\n20\n', '\n19\n'))).rejects.toMatchObject({ code: 'bad_checkpoint' });
     const stranger = await withStore(other.url, (store) =>
       makeCheckpoint(store, { signer: key('other.org', 'note', 2) }),
@@ -264,9 +280,9 @@ describe('a proof file', () => {
     more.add('root', rootMembers({ n: 0 }));
     await withStore(place.url, async (store) => {
       await store.commit({ entries: more.rows, blobs: [] });
-      await expect(proveEntry(store, more.head.id, signed, log)).rejects.toMatchObject({ code: 'not_logged' });
+      await expect(proveEntry(store, more.head.id, signed, log)).rejects.toMatchObject({ code: 'not_checkpointed' });
       await makeCheckpoint(store, { signer });
-      await expect(proveEntry(store, more.head.id, signed, log)).rejects.toMatchObject({ code: 'not_logged' });
+      await expect(proveEntry(store, more.head.id, signed, log)).rejects.toMatchObject({ code: 'not_checkpointed' });
     });
   });
 });
@@ -282,10 +298,10 @@ test('an entry rewritten after logging is not proven', async () => {
   await withStore(place.url, async (store) => {
     for (const forged of [fresh.id, 'ab'.repeat(32)])
       await expect(proveEntry(store, forged, signed, log)).rejects.toMatchObject({
-        code: 'not_logged',
+        code: 'not_checkpointed',
         message: expect.stringContaining('differs from the logged entry'),
       });
-    await expect(proveEntry(store, id, signed, log)).rejects.toMatchObject({ code: 'not_logged' });
+    await expect(proveEntry(store, id, signed, log)).rejects.toMatchObject({ code: 'not_checkpointed' });
   });
 });
 

@@ -140,7 +140,7 @@ export async function fsck(
 
 /** Whether an entry could not be read because of a file of the archive, which the faults name. */
 function isLostFile(error: unknown): boolean {
-  return isAssizeError(error, 'archive_damaged') || isAssizeError(error, 'archive_missing');
+  return isAssizeError(error, 'archive_damaged');
 }
 
 function entriesOf(known: readonly { readonly entries: number }[]): number {

@@ -9,8 +9,7 @@ import { readCheckpoint, requireContinuation } from './checkpoint.ts';
  * it. A verifier needs only the proof, the entry's payload and the log's public key. The proof is
  * for the entry as stored now; an entry rewritten since it was logged has no proof.
  *
- * @throws RuntimeError `not_logged`, `log_truncated`, `log_diverged`, `bad_checkpoint`;
- * ArgumentError `bad_argument`
+ * @throws RuntimeError `not_checkpointed`, `bad_checkpoint`; ArgumentError `bad_argument`
  */
 export async function proveEntry(store: LogStore, entryId: Hash, signed: string, log: KnownLog): Promise<string> {
   const { checkpoint } = readCheckpoint(signed, log);
@@ -19,7 +18,7 @@ export async function proveEntry(store: LogStore, entryId: Hash, signed: string,
   const index = await store.logIndex(entryId);
   if (index === undefined || BigInt(index) >= size) {
     throw new RuntimeError(
-      'not_logged',
+      'not_checkpointed',
       `The checkpoint of ${size} entries does not cover ${entryId}. Make a new checkpoint and use it for the proof.`,
       { evidence: { id: entryId, checkpoint: Number(size), ...(index === undefined ? {} : { index }) } },
     );
@@ -30,7 +29,7 @@ export async function proveEntry(store: LogStore, entryId: Hash, signed: string,
   const claim = { index, size, root: checkpoint.root };
   if (!isWhole || !verifyInclusion({ ...claim, leafHash: leafHash(row.payload) }, proof))
     throw new RuntimeError(
-      'not_logged',
+      'not_checkpointed',
       `The stored entry ${entryId} differs from the logged entry. List the changes with assize fsck.`,
       { evidence: { id: entryId, checkpoint: Number(size), index } },
     );

@@ -9,7 +9,7 @@ import type { CheckpointSink } from './checkpoint.ts';
  * Keeps the last checkpoint in a file, which belongs on another disk than the database. The file is
  * replaced as a whole and synced. A larger checkpoint of the same log stays, because another
  * process has made it since; replacing it would hide the loss of the entries after this one. `put`
- * throws RuntimeError `log_truncated` then.
+ * throws RuntimeError `bad_checkpoint` then.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -54,7 +54,7 @@ function requireNotOlder(path: string, signed: string, kept: string | undefined)
   const [ours, there] = [checkpointOf(signed), kept === undefined ? undefined : checkpointOf(kept)];
   if (ours === undefined || there === undefined || there.origin !== ours.origin || there.size <= ours.size) return;
   throw new RuntimeError(
-    'log_truncated',
+    'bad_checkpoint',
     `${path} has a newer checkpoint of ${ours.origin}, with ${there.size} entries instead of ${ours.size}. Make the checkpoint again.`,
     { evidence: { checkpoint: Number(there.size), log: Number(ours.size) }, retryable: true },
   );

@@ -129,7 +129,7 @@ export class CellOrders {
       requireDone(id, (await trajectory.resume({ reason, writ, principal: ORDERS_PRINCIPAL })).ruling);
     } catch (error) {
       // Another server was faster.
-      if (!isAssizeError(error, 'not_halted')) throw error;
+      if (!isAssizeError(error, 'already_done')) throw error;
     }
   }
 

@@ -68,7 +68,10 @@ function peerDrivers(): DriverCommand[] {
       'The published package has no drivers of other runtimes. Clone the repository, or pass --driver COMMAND.',
     );
   if (!existsSync(join(clone, 'peers/node_modules')))
-    throw new CliError('missing_package', 'The other runtimes are not installed. Run npm ci --prefix peers in the clone.');
+    throw new CliError(
+      'missing_package',
+      'The other runtimes are not installed. Run npm ci --prefix peers in the clone.',
+    );
   const folder = join(clone, 'peers/drivers');
   return globSync('*.driver.ts', { cwd: folder })
     .sort()

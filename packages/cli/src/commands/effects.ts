@@ -281,7 +281,7 @@ function resolve(command: Command): void {
             if (isInstance(error, Interrupted)) return error;
             if (isAssizeError(error, 'needs_confirmation')) throw inOptions(error);
             if (isAssizeError(error, 'unauthorised_operator')) throw withOperator(error);
-            if (!isAssizeError(error, 'already_resolved')) throw error;
+            if (!isAssizeError(error, 'already_done')) throw error;
             const [after] = await runtimeOver(store).effects({ epoch });
             const carriedOut = before && after && carriedOutHere(before, after, decision);
             if (carriedOut === undefined) throw error;

@@ -59,7 +59,7 @@ interface Outcome {
 const DONE = { halt: 'halted', resume: 'resumed' } as const;
 
 /** Errors that mean that `--all` has nothing to do in a trajectory. */
-const NOTHING_TO_DO: ReadonlySet<string> = new Set(['concluded', 'not_halted']);
+const NOTHING_TO_DO: ReadonlySet<string> = new Set(['concluded', 'already_done']);
 
 export function halt(program: Command): void {
   register(program, 'halt', 'stop all work on a trajectory until it is resumed').addHelpText(

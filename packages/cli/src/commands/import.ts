@@ -237,7 +237,7 @@ async function areSame(store: Store, onProgress: (at: number, total: number) => 
  * Refuses an import into a store that has other entries at the same places. Each entry names the
  * one before it, so the last common place decides for a whole trajectory.
  *
- * @throws ExportError `import_conflict`, before anything is written
+ * @throws ExportError `wrong_state`, before anything is written
  */
 async function refuseConflicts(from: LedgerStore, into: LedgerStore): Promise<void> {
   for (const { trajectory_id } of await from.trajectories()) {
@@ -249,7 +249,7 @@ async function refuseConflicts(from: LedgerStore, into: LedgerStore): Promise<vo
     );
     if (here?.id !== there?.id)
       throw new ExportError(
-        'import_conflict',
+        'wrong_state',
         `The store has another entry at ${trajectory_id} seq ${seq}. Nothing was imported. Import into a separate store.`,
         { evidence: { trajectory_id, seq } },
       );

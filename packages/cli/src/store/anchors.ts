@@ -20,7 +20,7 @@ export function anchorsPath(storeUrl: string): string | undefined {
 /**
  * The anchors of `file`, or of the store's own file and the root key of the environment. A missing
  * own file means no anchors.
- * @throws CliError; ConfigError `bad_root_key`, `unsafe_root_key`
+ * @throws CliError; ConfigError `bad_key`
  */
 export function readAnchors(storeUrl: string, file?: string): readonly string[] {
   const root = file === undefined ? rootKeyInEnvironment(storeUrl) : undefined;

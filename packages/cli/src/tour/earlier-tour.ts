@@ -15,8 +15,7 @@ const OTHER_VERSION = 'Another version of Assize filled the sample worlds of thi
 const MEANINGS: Readonly<Record<string, string>> = {
   domain_mismatch: OTHER_VERSION,
   idempotency_conflict: OTHER_VERSION,
-  store_older_schema: OTHER_VERSION,
-  store_newer_schema: OTHER_VERSION,
+  store_other_schema: OTHER_VERSION,
   store_copied: 'The sample worlds of this folder are a copy, and only their original calls the bank.',
 };
 

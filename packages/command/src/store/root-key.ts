@@ -7,7 +7,7 @@ import { requireStoreFile } from './missing-store.ts';
  * The root key that the environment names. Reading anchors needs no key beside a store: its public
  * key is in the anchors file.
  *
- * @throws ConfigError `bad_root_key`, `unsafe_root_key`
+ * @throws ConfigError `bad_key`
  */
 export function rootKeyInEnvironment(storeUrl: string): RootKey | undefined {
   const { ASSIZE_ROOT_KEY: key, ASSIZE_ROOT_KEY_FILE: file } = process.env;
@@ -18,7 +18,7 @@ export function rootKeyInEnvironment(storeUrl: string): RootKey | undefined {
  * The root key of a store, which is created beside a SQLite file if there is none. Its public key
  * becomes an anchor of the store.
  *
- * @throws ConfigError `root_key_missing`, `bad_root_key`, `unsafe_root_key`, `bad_anchors`
+ * @throws ConfigError `root_key_missing`, `bad_key`, `bad_config`
  */
 export function requireRootKey(storeUrl: string): RootKey {
   const root = rootKeyOf(storeUrl);
@@ -80,7 +80,7 @@ export function requireLocal(storeUrl: string, instead: string): void {
  * A process with a signer derives its key from that.
  * Empty without a root key, and for a key that this user may not read.
  *
- * @throws ConfigError `bad_root_key`, `unsafe_root_key`
+ * @throws ConfigError `bad_key`
  */
 export function rootRecovery(storeUrl: string): Pick<EffectOptions, 'recoveryKey'> {
   try {

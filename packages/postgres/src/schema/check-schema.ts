@@ -118,7 +118,7 @@ export function schemaFaults(rows: readonly Row[]): string[] {
   return faults;
 }
 
-/** Throws `store_changed_schema` if the schema has faults. `path` names the store. */
+/** Throws `store_other_schema` if the schema has faults. `path` names the store. */
 export async function requireSchema(session: Session, schema: string, path: string): Promise<void> {
   const faults = schemaFaults(await session.run(READ_CATALOGUE, catalogueValues(schema)));
   if (faults.length > 0) throw changedSchemaError(path, faults);

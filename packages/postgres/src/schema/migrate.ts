@@ -45,7 +45,7 @@ export async function readMark(session: Session, schema: string): Promise<Mark> 
 export function checkMark(mark: Mark, path: string, mode: OpenMode, supported: number = SCHEMA_VERSION): void {
   if (mark.is === 'foreign') {
     throw new StoreError(
-      'store_not_recognised',
+      'store_other_schema',
       `The schema of ${path} has tables of another program. Name another schema with ?schema= in the URL.`,
       { evidence: { path } },
     );

@@ -277,7 +277,7 @@ const get = operation({
     ruling: rulingForm.optional(),
   }),
   isWaiting: true,
-  errors: ['never_pending'],
+  errors: ['not_found'],
   run: async (request) => {
     const { path, caller, service, waitSeconds } = request;
     const { trajectory, row } = await pendingOf(request, path.approval);
@@ -625,7 +625,7 @@ async function decidersAmong(
   try {
     return await decidersIn(assize)(trajectoryId, id, principals);
   } catch (error) {
-    if (isAssizeError(error, 'never_pending')) return undefined;
+    if (isAssizeError(error, 'not_found')) return undefined;
     if (['not_pending', 'erased', 'invalid_ledger'].some((code) => isAssizeError(error, code))) return [];
     throw error;
   }

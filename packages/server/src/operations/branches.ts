@@ -50,7 +50,7 @@ const create = operation({
     .meta({ id: 'NewBranch' }),
   answer: z.strictObject({ trajectory_id: z.string(), entry_id: hash }),
   statuses: [201],
-  errors: ['exists', 'bad_name', 'domain_mismatch'],
+  errors: ['exists', 'bad_argument', 'domain_mismatch'],
   run: async (request) => {
     const { path, body, service } = request;
     if (body.trajectory_id !== undefined) requireOwnName(body.trajectory_id);
@@ -179,7 +179,7 @@ const conclude = operation({
   params: z.strictObject({ trajectory: name, delegation: hash }),
   body: z.strictObject({ final_answer: json.optional() }).meta({ id: 'Conclusion' }),
   answer: z.strictObject({ entry_id: hash, seq: z.number().int() }),
-  errors: ['not_delegated', 'open_delegations', 'idempotency_conflict'],
+  errors: ['wrong_state', 'wrong_state', 'idempotency_conflict'],
   run: async (request) => {
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);

@@ -33,7 +33,7 @@ const make = operation({
   query: bundleQuery,
   answer: fileForm,
   media: 'application/zip',
-  errors: ['not_checkpointed', 'not_found', 'never_pending', 'bundle_too_large'],
+  errors: ['not_checkpointed', 'not_found', 'not_found', 'too_large'],
   run: async (request) => {
     const { query, service, caller } = request;
     const scope = await scopeOf(query, async (text) => (await entryNamed(request, text)).id);
@@ -70,7 +70,8 @@ async function bundled(
     });
     return zip;
   } catch (error) {
-    if (isAssizeError(error, 'not_logged') && 'checkpoint' in error.evidence) throw notCheckpointed(error.message);
+    if (isAssizeError(error, 'not_checkpointed') && 'checkpoint' in error.evidence)
+      throw notCheckpointed(error.message);
     throw error;
   }
 }

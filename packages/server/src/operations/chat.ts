@@ -175,7 +175,7 @@ const recall = operation({
     next,
     observations: z.array(json).describe('pass them in `observations` or `based_on` of what uses the facts'),
   }),
-  errors: ['forbidden', 'bad_argument', 'empty_text', 'bad_instant'],
+  errors: ['forbidden', 'bad_argument', 'bad_argument', 'bad_instant'],
   run: async (request) => {
     const { question, as_of: asOf, filter, ...options } = request.body;
     const memory = await chatOf(request);

@@ -24,7 +24,7 @@ const stopped = (does: 'halt' | 'resume') =>
     params: z.strictObject({ trajectory: name }),
     body: z.strictObject({ reason }).meta({ id: does === 'halt' ? 'Halt' : 'Resume' }),
     answer: stopAnswer,
-    errors: ['not_halted', 'halted', 'concluded'],
+    errors: ['already_done', 'halted', 'concluded'],
     run: async (request) => {
       const { path, body, caller, service } = request;
       const trajectory: Trajectory = await callerTrajectory(request, path.trajectory);
@@ -63,7 +63,7 @@ const upgrade = operation({
     carried: z.array(z.string()),
     closed: z.array(documentForm),
   }),
-  errors: ['already_upgraded', 'domain_mismatch', 'not_found'],
+  errors: ['already_done', 'domain_mismatch', 'not_found'],
   run: async (request) => {
     const { path, body, caller, service } = request;
     const head = await service.store.head(path.trajectory);

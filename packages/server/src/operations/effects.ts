@@ -160,7 +160,7 @@ const resolve = operation({
     })
     .meta({ id: 'EffectDecision' }),
   answer: resolvedForm,
-  errors: ['unauthorised_operator', 'needs_confirmation', 'already_resolved', 'nothing_to_resolve'],
+  errors: ['unauthorised_operator', 'needs_confirmation', 'already_done', 'wrong_state'],
   run: async ({ path, body, caller, service, signal }) => {
     const transaction = await transactionOf(service, path.epoch);
     const trajectory = await service.assize.open(transaction.trajectory_id);

@@ -148,7 +148,7 @@ const proof = operation({
   kinds: READERS,
   params: z.strictObject({ entry: name }),
   answer: z.strictObject({ entry_id: hash, log: z.string(), key: z.string(), proof: z.string() }),
-  errors: ['not_checkpointed', 'not_logged'],
+  errors: ['not_checkpointed'],
   run: async (request) => {
     const { path, service } = request;
     const row = await entryNamed(request, path.entry);

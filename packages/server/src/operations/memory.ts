@@ -108,7 +108,7 @@ const recall = operation({
     is_truncated: z.boolean(),
     observation: json.describe('pass it in `observations` of a proposal that uses the facts'),
   }),
-  errors: ['bad_recall'],
+  errors: ['bad_argument'],
   run: async (request) => {
     const memory = await readingMemory(request);
     const query = {

@@ -75,7 +75,7 @@ const create = operation({
     .meta({ id: 'NewTrajectory' }),
   answer: trajectoryForm,
   statuses: [201],
-  errors: ['exists', 'invalid_initial_state', 'bad_name'],
+  errors: ['exists', 'invalid_state', 'bad_argument'],
   run: async ({ body, service }) => {
     const domain = service.domains.find(({ name }) => name === body.domain);
     if (domain === undefined)

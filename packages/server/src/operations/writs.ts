@@ -79,7 +79,7 @@ const issue = operation({
     .meta({ id: 'NewWrit' }),
   answer: z.strictObject({ id: hash, writ: writForm }),
   statuses: [201],
-  errors: ['bad_writ', 'bad_resource'],
+  errors: ['bad_writ', 'bad_argument'],
   run: async ({ body, service }) => {
     const { seconds, subject, actions, scopes = ['**'], trajectory, budget, max_depth = 0, ...rest } = body;
     service.names.requireOwnOrFree(subject);
@@ -111,7 +111,7 @@ const attenuate = operation({
   body: z.strictObject({ ...terms, seconds: seconds.max(86_400) }).meta({ id: 'AttenuatedWrit' }),
   answer: z.strictObject({ id: hash, writ: writForm, token: z.string(), token_id: z.string(), expires: instant }),
   statuses: [201],
-  errors: ['not_attenuated', 'bad_resource'],
+  errors: ['not_attenuated', 'bad_argument'],
   run: async (request) => {
     const { path, body, caller, service } = request;
     const trajectory = await callerTrajectory(request, path.trajectory);

@@ -58,7 +58,8 @@ describe('a counselor choosing a branch', () => {
       { name: 'counsel.choose#1', value },
     ]);
     expect(errorOf(() => desk.decide(question!.id, { chosen: 0, by: 'human:eve' }))).toMatchObject({
-      code: 'nothing_to_resolve',
+      code: 'wrong_state',
+      message: expect.stringContaining('It was answered, or its caller'),
     });
   });
 

@@ -46,15 +46,15 @@ export class CounselDesk {
 
   /**
    * Answers a question, once.
-   * @throws EffectError `nothing_to_resolve` if no open question has that id, `bad_resolution` for
-   * an index of no branch or of a failed branch; ArgumentError `bad_argument`
+   * @throws EffectError `wrong_state` if no open question has that id, `bad_resolution` for an
+   * index of no branch or of a failed branch; ArgumentError `bad_argument`
    */
   decide(id: string, answer: CounselAnswer): void {
     checkArgument(arg.text, id, 'id');
     const open = this.#open.get(id);
     if (open === undefined)
       throw new EffectError(
-        'nothing_to_resolve',
+        'wrong_state',
         `No question ${JSON.stringify(id)} is open. It was answered, or its caller has stopped waiting.`,
       );
     open.answer(checkedAnswer(open.question, answer));

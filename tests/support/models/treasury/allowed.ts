@@ -58,7 +58,7 @@ export function allowed(model: Model, deed: Deed, at: Instant): Allowed {
     case 'upgrade':
       return allowedForUpgrade(model, deed);
     case 'resume':
-      return model.isHalted ? [COMMITTED] : error('not_halted');
+      return model.isHalted ? [COMMITTED] : error('already_done');
     case 'halt':
     case 'revoke':
       return [COMMITTED];
@@ -270,11 +270,11 @@ function allowedForAmendment(
 function allowedForUpgrade(model: Model, deed: Upgraded): Allowed {
   const { to, from, isElsewhere } = deed;
   if (model.isHalted) return error('halted');
-  if (model.version === to) return error('already_upgraded');
+  if (model.version === to) return error('already_done');
   const isOther = from !== undefined && from !== String(model.version.number);
-  if (isOther && !isElsewhere) return error('already_upgraded');
+  if (isOther && !isElsewhere) return error('already_done');
   // Another process may read the trajectory before or after another upgrade of the step.
-  const raced = isOther ? error('already_upgraded') : [];
+  const raced = isOther ? error('already_done') : [];
   return [...raced, ...allowedForMigration(model, deed)];
 }
 

@@ -49,7 +49,7 @@ export interface Production {
  * Reads the record. The outcomes of calls that directly follow the entry `at` are shared too.
  *
  * @throws RuntimeError `not_found`, `invalid_ledger`; AgentError `signer_needed`, `damaged`;
- * LedgerFault; OracleError `oracle_corrupt`
+ * LedgerFault; OracleError `damaged`
  */
 export async function readProduction(source: SimulationSource, options: CheckedOptions): Promise<Production> {
   const { store, trajectoryId } = source;

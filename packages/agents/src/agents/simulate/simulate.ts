@@ -37,7 +37,7 @@ export interface Simulation {
  * its entries are those of the record, byte for byte.
  *
  * @throws AgentError `bad_argument`, `signer_needed`, `damaged`; RuntimeError `not_found`,
- * `domain_mismatch`, `invalid_ledger`; OracleError `oracle_corrupt`; LedgerFault, StoreError;
+ * `domain_mismatch`, `invalid_ledger`; OracleError `damaged`; LedgerFault, StoreError;
  * ArgumentError `bad_argument`; the signal's reason
  */
 export async function simulate(source: SimulationSource, options: SimulateOptions): Promise<Simulation> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../../../../tests/data.ts';
-import { assertPublicKey, generateKeys, KeyError, type KeyErrorCode, signBytes, verifyBytes } from './ed25519.ts';
+import { assertPublicKey, generateKeys, KeyError, signBytes, verifyBytes } from './ed25519.ts';
 import { isLowOrder, isReduced, isScalar, isUsablePoint } from './ed25519-rule.ts';
 
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
@@ -163,20 +163,20 @@ describe('keys', () => {
     expect(verifyBytes(Buffer.from('x'), signBytes(Buffer.from('x'), first.privateKey), first.publicKey)).toBe(true);
   });
 
-  test.each<[string, () => unknown, KeyErrorCode]>([
-    ['a public key that is too short', () => assertPublicKey('00'), 'bad_public_key'],
-    ['a public key in capitals', () => assertPublicKey('A'.repeat(64)), 'bad_public_key'],
-    ['a public key that is not hex', () => assertPublicKey('z'.repeat(64)), 'bad_public_key'],
-    ['a public key that is no text', () => assertPublicKey({}), 'bad_public_key'],
-    ['a public key with y = p', () => assertPublicKey(`ed${'ff'.repeat(30)}7f`), 'bad_public_key'],
-    ['a public key that is the neutral point', () => assertPublicKey(`01${'00'.repeat(31)}`), 'low_order_key'],
-    ['the neutral point with a sign', () => assertPublicKey(`01${'00'.repeat(30)}80`), 'low_order_key'],
-    ['a private key that is too short', () => signBytes(Buffer.alloc(0), '00'), 'bad_private_key'],
-    ['a private key in capitals', () => signBytes(Buffer.alloc(0), 'A'.repeat(64)), 'bad_private_key'],
-    ['a seed that is too short', () => generateKeys(new Uint8Array(31)), 'bad_seed'],
-    ['a seed that is a text', () => generateKeys('0'.repeat(32) as never), 'bad_seed'],
-  ])('%s: refused', (_name, call, code) => {
-    expect(codeOf(call)).toBe(code);
+  test.each<[string, () => unknown, string]>([
+    ['a public key that is too short', () => assertPublicKey('00'), 'A public key is 64'],
+    ['a public key in capitals', () => assertPublicKey('A'.repeat(64)), 'A public key is 64'],
+    ['a public key that is not hex', () => assertPublicKey('z'.repeat(64)), 'A public key is 64'],
+    ['a public key that is no text', () => assertPublicKey({}), 'A public key is 64'],
+    ['a public key with y = p', () => assertPublicKey(`ed${'ff'.repeat(30)}7f`), 'is not encoded'],
+    ['a public key that is the neutral point', () => assertPublicKey(`01${'00'.repeat(31)}`), 'low order'],
+    ['the neutral point with a sign', () => assertPublicKey(`01${'00'.repeat(30)}80`), 'low order'],
+    ['a private key that is too short', () => signBytes(Buffer.alloc(0), '00'), 'A private key is 64'],
+    ['a private key in capitals', () => signBytes(Buffer.alloc(0), 'A'.repeat(64)), 'A private key is 64'],
+    ['a seed that is too short', () => generateKeys(new Uint8Array(31)), 'A seed is'],
+    ['a seed that is a text', () => generateKeys('0'.repeat(32) as never), 'A seed is'],
+  ])('%s: refused', (_name, call, part) => {
+    expect(call).toThrow(expect.objectContaining({ code: 'bad_key', message: expect.stringContaining(part) }));
   });
 
   test('errors do not show private keys', () => {

@@ -9,23 +9,8 @@ export interface KeyPair {
   readonly privateKey: string;
 }
 
-export type KeyErrorCode =
-  /** The public key is not 64 hex digits of a valid point. Use a key that `generateKeys` made. */
-  | 'bad_public_key'
-  /**
-   * The public key has low order, so a signature under it proves nothing. Use a key that
-   * `generateKeys` made.
-   */
-  | 'low_order_key'
-  /** The private key is not 64 lower-case hex digits. Use a key that `generateKeys` made. */
-  | 'bad_private_key'
-  /** The seed is not 32 bytes. Give 32 random bytes, or none. */
-  | 'bad_seed'
-  /** The purpose of a signature is unknown. Use one of the documented purposes. */
-  | 'bad_purpose';
-
 /** A key or a purpose that can't be used. The evidence holds public parts only. */
-export class KeyError extends AssizeError<KeyErrorCode> {
+export class KeyError extends AssizeError<never> {
   override readonly name = 'KeyError';
 }
 
@@ -50,11 +35,11 @@ const privateKeys = new LruCache<KeyObject>(KEYS_KEPT_MAX);
 /**
  * A key pair from 32 bytes of seed, or from the system's random numbers.
  *
- * @throws KeyError `bad_seed` when the seed is not 32 bytes.
+ * @throws KeyError `bad_key` when the seed is not 32 bytes.
  */
 export function generateKeys(seed: Uint8Array = randomBytes(SEED_BYTES)): KeyPair {
   if (!(seed instanceof Uint8Array) || seed.length !== SEED_BYTES) {
-    throw new KeyError('bad_seed', `A seed is ${SEED_BYTES} bytes.`);
+    throw new KeyError('bad_key', `A seed is ${SEED_BYTES} bytes.`);
   }
   const privateKey = Buffer.from(seed).toString('hex');
   const spki = createPublicKey(privateKeyOf(privateKey)).export({ format: 'der', type: 'spki' });
@@ -64,21 +49,21 @@ export function generateKeys(seed: Uint8Array = randomBytes(SEED_BYTES)): KeyPai
 /**
  * Call it for every key before it is registered or trusted.
  *
- * @throws KeyError `bad_public_key` when it is not 64 lower-case hex digits, or not the canonical
- * encoding of a number below the order of the field; `low_order_key` for a key with signatures that
- * need no secret.
+ * @throws KeyError `bad_key` when it is not 64 lower-case hex digits, or not the canonical encoding
+ * of a number below the order of the field; `bad_key` for a key with signatures that need no
+ * secret.
  */
 export function assertPublicKey(publicKey: unknown): asserts publicKey is string {
   if (typeof publicKey !== 'string' || !KEY_HEX.test(publicKey)) {
-    throw new KeyError('bad_public_key', 'A public key is 64 lower-case hex digits.');
+    throw new KeyError('bad_key', 'A public key is 64 lower-case hex digits.');
   }
   const point = Buffer.from(publicKey, 'hex');
   const evidence = { key: publicKey };
   if (!isReduced(point)) {
-    throw new KeyError('bad_public_key', 'The public key is not encoded canonically.', { evidence });
+    throw new KeyError('bad_key', 'The public key is not encoded canonically.', { evidence });
   }
   if (isLowOrder(point)) {
-    throw new KeyError('low_order_key', 'The public key has a low order, so signatures under it prove nothing.', {
+    throw new KeyError('bad_key', 'The public key has a low order, so signatures under it prove nothing.', {
       evidence,
     });
   }
@@ -88,7 +73,7 @@ export function assertPublicKey(publicKey: unknown): asserts publicKey is string
  * The signature of the bytes, 128 lower-case hex digits. The same bytes and key yield the same
  * signature (RFC 8032 section 5.1.6).
  *
- * @throws KeyError `bad_private_key`; ArgumentError `bad_argument` for a message that is not bytes.
+ * @throws KeyError `bad_key`; ArgumentError `bad_argument` for a message that is not bytes.
  */
 export function signBytes(message: Uint8Array, privateKey: string): string {
   checkArgument(arg.bytes, message, 'message');
@@ -116,7 +101,7 @@ function publicKeyOf(publicKey: string): KeyObject {
 
 function privateKeyOf(privateKey: unknown): KeyObject {
   if (typeof privateKey !== 'string' || !KEY_HEX.test(privateKey)) {
-    throw new KeyError('bad_private_key', 'A private key is 64 lower-case hex digits, the seed.');
+    throw new KeyError('bad_key', 'A private key is 64 lower-case hex digits, the seed.');
   }
   return privateKeys.get(privateKey, () =>
     createPrivateKey({

@@ -18,8 +18,8 @@ const PREFIXES: ReadonlyMap<string, string> = new Map<Purpose, string>([
  * The Ed25519 signature over `assize/<purpose>/v1\n` and the text, 128 lower-case hex digits. The
  * same call returns the same signature.
  *
- * @throws KeyError `bad_private_key`, `bad_purpose`; CanonError `lone_surrogate` for a text without
- * UTF-8; ArgumentError `bad_argument`
+ * @throws KeyError `bad_key`, `bad_argument`; CanonError `lone_surrogate` for a text without UTF-8;
+ * ArgumentError `bad_argument`
  */
 export function signText(purpose: Purpose, text: string, privateKey: string): string {
   checkArgument(arg.text, text, 'text');
@@ -34,7 +34,7 @@ export function signText(purpose: Purpose, text: string, privateKey: string): st
  * and key may come from any source: a malformed one returns false, never an error. The rule is in
  * `ed25519-rule.ts`.
  *
- * @throws KeyError `bad_purpose`, which is a mistake of the caller.
+ * @throws KeyError `bad_argument`, which is a mistake of the caller.
  */
 export function verifyText(purpose: Purpose, text: string, signature: string, publicKey: string): boolean {
   // A wrong purpose throws for every text.
@@ -46,7 +46,7 @@ export function verifyText(purpose: Purpose, text: string, signature: string, pu
 function signedBytes(purpose: Purpose, text: string): Buffer {
   const prefix = PREFIXES.get(purpose);
   if (prefix === undefined) {
-    throw new KeyError('bad_purpose', `A signature is for one of: ${[...PREFIXES.keys()].join(', ')}.`);
+    throw new KeyError('bad_argument', `A signature is for one of: ${[...PREFIXES.keys()].join(', ')}.`);
   }
   return Buffer.from(prefix + text);
 }

@@ -190,7 +190,7 @@ export class GrantIssuer {
    * A part of an agent's authority for another principal. The new writ is a child of the agent's
    * grant, so its spending counts there too. Undefined if no grant may be passed on.
    *
-   * @throws AuthorityError `not_attenuated`, `bad_writ`, `bad_resource`
+   * @throws AuthorityError `not_attenuated`, `bad_writ`, `bad_argument`
    */
   async attenuated(
     agent: GrantedAgent,
@@ -205,7 +205,7 @@ export class GrantIssuer {
    * A part of an agent's grant for a child trajectory: the writ of the grant, and its child.
    * Undefined if no grant may be passed on.
    *
-   * @throws AuthorityError `not_attenuated`, `bad_writ`, `bad_resource`
+   * @throws AuthorityError `not_attenuated`, `bad_writ`, `bad_argument`
    */
   async delegated(
     agent: GrantedAgent,

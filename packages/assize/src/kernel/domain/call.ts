@@ -31,10 +31,10 @@ export interface ProposedCall<Input = any> {
  * A call for the `calls` of an action. The input is typed by the schema of the tool, and parsed
  * when the proposal is judged.
  *
- * @throws KernelError `invalid_call` for a value that is no tool
+ * @throws KernelError `bad_argument` for a value that is no tool
  */
 export function call<Input>(tool: CallableTool<Input>, input: Input): ActionCall {
   if (typeof tool?.name !== 'string' || typeof tool.parse !== 'function')
-    throw new KernelError('invalid_call', 'A call names no tool. Pass the result of `declareTool`.');
+    throw new KernelError('bad_argument', 'A call names no tool. Pass the result of `declareTool`.');
   return Object.freeze({ tool, input });
 }

@@ -376,7 +376,7 @@ describe('a change since the submission', () => {
     const world = open(domainOf([picky]));
     const waiting = propose(world, 'add', 7);
     for (const principal of ['dr no', 'dr yes', 'dr hole']) {
-      expect(codeOf(() => decide(world, waiting, { principal }))).toBe('invalid_replacement');
+      expect(codeOf(() => decide(world, waiting, { principal }))).toBe('invalid_state');
       expect(world.state).toEqual(START);
     }
     expect(codeOf(() => decide(world, waiting))).toBe('nothing was thrown');
@@ -443,7 +443,7 @@ describe('a counselor’s own state', () => {
     ['a list where the prototype is', { op: 'add', path: '/__proto__/x', value: 1 }],
   ])('of %s is refused', (_what, patch) => {
     expect(replaceWith([{ op: 'add', path: '/marks/first', value: 'x' }, patch])).toEqual({
-      code: 'invalid_replacement',
+      code: 'invalid_state',
       state: START,
     });
   });
@@ -455,15 +455,15 @@ describe('a counselor’s own state', () => {
       { op: 'replace', path: '/other/a', value: 2 },
       { op: 'replace', path: '/other', value: { a: 2, b: 1 } },
     ]) {
-      expect(replaceWith([patch], narrow)).toEqual({ code: 'invalid_replacement', state: START });
+      expect(replaceWith([patch], narrow)).toEqual({ code: 'invalid_state', state: START });
     }
     const part = domainOf([invariant('PART', ['/other/a', '/n'], ({ n }) => (n < 5 ? pass : escalate('x')))], narrow);
     const world = open(part);
     const waiting = propose(world, 'add', 7);
     const all = [{ op: 'replace' as const, path: '/other', value: { a: 1, b: 2 } }];
-    expect(codeOf(() => decide(world, waiting, { principal: 'judy', replacement: all }))).toBe('invalid_replacement');
+    expect(codeOf(() => decide(world, waiting, { principal: 'judy', replacement: all }))).toBe('invalid_state');
     const same = [{ op: 'replace' as const, path: '/other', value: { a: 2, b: 1 } }];
-    expect(codeOf(() => decide(world, waiting, { principal: 'judy', replacement: same }))).toBe('invalid_replacement');
+    expect(codeOf(() => decide(world, waiting, { principal: 'judy', replacement: same }))).toBe('invalid_state');
     const named = [{ op: 'replace' as const, path: '/other/a', value: 2 }];
     expect(codeOf(() => decide(world, waiting, { principal: 'judy', replacement: named }))).toBe('nothing was thrown');
   });

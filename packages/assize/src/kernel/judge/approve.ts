@@ -116,7 +116,7 @@ export interface CounselorCommit {
  * approver must be different and approve the same change. On an error the state is unchanged.
  *
  * @throws KernelError `unauthorised_counselor`, `already_approved`, `changed_since`,
- * `override_needed`, `final_rule`, `invalid_replacement`
+ * `override_needed`, `final_rule`, `invalid_state`
  */
 export function approvePending(
   world: World,
@@ -572,7 +572,7 @@ function checkReplacement(
 }
 
 function invalidReplacement(message: string, cause?: unknown): KernelError {
-  return new KernelError('invalid_replacement', message, { cause });
+  return new KernelError('invalid_state', message, { cause });
 }
 
 /**

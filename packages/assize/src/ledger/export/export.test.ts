@@ -269,7 +269,10 @@ test('another ledger at the same places is a conflict', async () => {
   const other = new ChainWriter('more');
   other.add('root', rootMembers({ n: 7 }));
   const store = await storeOf(other.rows);
-  await expect(importLines(store, linesOf(text))).rejects.toMatchObject({ code: 'import_conflict' });
+  await expect(importLines(store, linesOf(text))).rejects.toMatchObject({
+    code: 'wrong_state',
+    message: expect.stringContaining('The store has another entry at'),
+  });
 });
 
 test('entries are imported one by one only after their references are stored', async () => {
@@ -279,7 +282,10 @@ test('entries are imported one by one only after their references are stored', a
   const doubtful = faultyStore(store, ({ args: [batch] }) =>
     batch !== undefined && (batch as Batch).entries?.length === 0 ? { kind: 'lost' } : undefined,
   );
-  await expect(importLines(doubtful, linesOf(text))).rejects.toMatchObject({ code: 'import_unknown' });
+  await expect(importLines(doubtful, linesOf(text))).rejects.toMatchObject({
+    code: 'commit_unknown',
+    message: expect.stringContaining('The store did not confirm'),
+  });
   expect(await store.trajectories()).toHaveLength(1);
   await importLines(store, linesOf(text));
   expect((await store.trajectories()).length).toBe((await source.trajectories()).length);

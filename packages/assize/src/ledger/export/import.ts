@@ -284,7 +284,7 @@ async function writeOne(
   // Another import of the same export may have committed first.
   if ((await store.resolve(row.id)) !== undefined) return false;
   throw new ExportError(
-    'import_conflict',
+    'wrong_state',
     `The store has another entry at ${row.trajectory_id} seq ${row.seq}, or lacks the entry before it. Import into a separate store.`,
     { evidence: { trajectory_id: row.trajectory_id, seq: row.seq } },
   );
@@ -292,7 +292,7 @@ async function writeOne(
 
 function unknown(cause: unknown): ExportError {
   return new ExportError(
-    'import_unknown',
+    'commit_unknown',
     'The store did not confirm whether it has a group of entries. Import again.',
     {
       cause,

@@ -9,7 +9,7 @@
  * Never: does I/O, reads a clock, draws a random number, rounds, drops a token, or reads a text
  * that is not canonical.
  */
-export { ProvenanceError, type ProvenanceErrorCode } from './errors.ts';
+export { ProvenanceError } from './errors.ts';
 export { type Monomial, mergeProvenance, multipliedProvenance, Polynomial } from './polynomial.ts';
 export {
   placedToken,

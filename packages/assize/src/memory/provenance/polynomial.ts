@@ -30,14 +30,14 @@ export class Polynomial {
     Object.freeze(this);
   }
 
-  /** @throws ProvenanceError `bad_token` */
+  /** @throws ProvenanceError `bad_input` */
   static of(token: Token): Polynomial {
     return new Polynomial(new Map([[readToken(token), 1n]]));
   }
 
   /**
    * Parses a canonical text, the result of `toString`.
-   * @throws ProvenanceError `bad_polynomial`, and `bad_token` for an invalid token
+   * @throws ProvenanceError `bad_input`, and `bad_input` for an invalid token
    */
   static read(text: string): Polynomial {
     checkArgument(arg.text, text, 'text');
@@ -118,7 +118,7 @@ export class Polynomial {
 
   /**
    * The polynomial outside its entry: the writes `@n` become that entry's.
-   * @throws ProvenanceError `bad_token` for an invalid id
+   * @throws ProvenanceError `bad_input` for an invalid id
    */
   placed(entryId: string): Polynomial {
     return Polynomial.#sum(
@@ -193,7 +193,7 @@ function byText(a: string, b: string): number {
 }
 
 function badPolynomial(text: string, problem: string): ProvenanceError {
-  return new ProvenanceError('bad_polynomial', `${shown(text)} is not a polynomial: ${problem}.`, {
+  return new ProvenanceError('bad_input', `${shown(text)} is not a polynomial: ${problem}.`, {
     evidence: { text: text.slice(0, SHOWN_MAX), problem },
   });
 }

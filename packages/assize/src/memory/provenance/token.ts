@@ -14,7 +14,7 @@ export type Trusted = 'policy' | 'judge' | 'approver';
 
 /**
  * The token of the `n`th write of an entry. Without an entry's id, the form inside the entry.
- * @throws ProvenanceError `bad_token`
+ * @throws ProvenanceError `bad_input`
  */
 export function writeToken(n: number, entryId?: string): Token {
   checkArgument(arg.whole, n, 'n');
@@ -25,7 +25,7 @@ export function writeToken(n: number, entryId?: string): Token {
 /**
  * The token of trust in a policy's version, a judge's key, an approver or an author. Any string can
  * be the name: characters with a meaning in polynomials are escaped by their bytes (`%2B`).
- * @throws ProvenanceError `bad_token` for a name that is empty or has no UTF-8
+ * @throws ProvenanceError `bad_input` for a name that is empty or has no UTF-8
  */
 export function trustToken(kind: Trusted | 'author', name: string): Token {
   checkArgument(arg.text, kind, 'kind');
@@ -46,7 +46,7 @@ export function readTrust(token: Token): Trust | undefined {
   return name === undefined ? undefined : { kind: kind as Trusted, name: decodeURIComponent(name) };
 }
 
-/** @throws ProvenanceError `bad_token` for a text that neither function above returns */
+/** @throws ProvenanceError `bad_input` for a text that neither function above returns */
 export function readToken(text: string): Token {
   checkArgument(arg.text, text, 'text');
   if (WRITE.test(text)) return text;
@@ -84,7 +84,7 @@ function escapeCharacter(character: string): string {
 }
 
 function badToken(text: string, problem: string): ProvenanceError {
-  return new ProvenanceError('bad_token', `${JSON.stringify(text)} is not a provenance token: ${problem}.`, {
+  return new ProvenanceError('bad_input', `${JSON.stringify(text)} is not a provenance token: ${problem}.`, {
     evidence: { text, problem },
   });
 }

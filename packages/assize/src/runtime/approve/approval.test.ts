@@ -463,7 +463,7 @@ describe('a replacement', () => {
           trajectory.approvals.approve(id, { ...DOCTOR, override: true, replacement: replacement as never }),
         ),
         String(JSON.stringify(replacement, (_k, v) => (typeof v === 'bigint' ? 'big' : v))),
-      ).toBe('invalid_replacement');
+      ).toBe('invalid_state');
       expect(trajectory.state()).toEqual(before);
     }
     expect(({} as { polluted?: 1 }).polluted).toBeUndefined();
@@ -476,7 +476,7 @@ describe('a replacement', () => {
     const outside = [{ op: 'replace', path: '/n', value: 1 }] as const;
     expect(
       await refusal(store, () => trajectory.approvals.approve(id, { ...DOCTOR, replacement: outside, override: true })),
-    ).toBe('invalid_replacement');
+    ).toBe('invalid_state');
     const inside = [{ op: 'replace', path: '/by', value: 'dr-who' }] as const;
     expect(await trajectory.approvals.approve(id, { ...DOCTOR, replacement: inside })).toMatchObject({
       ruling: 'committed',

@@ -112,9 +112,8 @@ export class Approvals {
    *
    * @throws RuntimeError `bad_intent`, `not_pending`, `effect_unresolved`, `digest_mismatch`,
    * `frozen`, `bad_writ`; KernelError `unauthorised_counselor`, `already_approved`,
-   * `changed_since`, `override_needed`, `invalid_replacement`, `invalid_amendment`; ArgumentError
-   * `bad_argument`.
-   * Nothing is recorded then.
+   * `changed_since`, `override_needed`, `invalid_state`, `invalid_amendment`; ArgumentError
+   * `bad_argument`. Nothing is recorded then.
    */
   approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
     return traced(
@@ -153,7 +152,7 @@ export class Approvals {
    * The outcome of a proposal that was pending, also before this process started. Reads one entry,
    * and one more for each approval that was not the last.
    *
-   * @throws RuntimeError `never_pending`, `conflict`
+   * @throws RuntimeError `not_found`, `conflict`
    */
   async statusOf(pendingId: Hash): Promise<PendingStatus> {
     if (!isHash(pendingId)) throw neverPending(this.#writer.id, pendingId);
@@ -174,9 +173,9 @@ export class Approvals {
    * expires during the wait, the expiry is recorded and returned. The trajectory polls the store a
    * few times a second for decisions of other processes.
    *
-   * @throws RuntimeError `never_pending`, `still_pending` when the clock reaches `until`,
-   * `concluded` when the trajectory gave its final answer first, `conflict`, `clock_ahead`;
-   * ArgumentError `bad_argument`; the signal's reason
+   * @throws RuntimeError `not_found`, `still_pending` when the clock reaches `until`, `concluded`
+   * when the trajectory gave its final answer first, `conflict`, `clock_ahead`; ArgumentError
+   * `bad_argument`; the signal's reason
    */
   async awaitDecision(pendingId: Hash, options: AwaitOptions = {}): Promise<FinalRuling> {
     checkArgument(AWAIT_OPTIONS, options, 'options');
@@ -293,7 +292,7 @@ function listed(id: Hash, recorded: PendingPayload): ListedPending {
 function neverPending(trajectoryId: string, given: unknown): RuntimeError {
   const id = typeof given === 'string' ? given : `a value of type ${typeof given}`;
   return new RuntimeError(
-    'never_pending',
+    'not_found',
     `${trajectoryId} never had a pending proposal ${id}. Pass the id that a ruling returned as \`pending\`.`,
     { evidence: { id, trajectory_id: trajectoryId } },
   );

@@ -222,8 +222,8 @@ describe('awaitDecision', () => {
     const id = await ask(trajectory);
     const root = (await store.entries('t'))[0]?.id;
     for (const none of [hashText('none'), root, '', 't', undefined, null, {}, id.toUpperCase()]) {
-      expect(await codeOf(trajectory, () => trajectory.approvals.awaitDecision(none as string))).toBe('never_pending');
-      expect(await codeOf(trajectory, () => trajectory.approvals.statusOf(none as string))).toBe('never_pending');
+      expect(await codeOf(trajectory, () => trajectory.approvals.awaitDecision(none as string))).toBe('not_found');
+      expect(await codeOf(trajectory, () => trajectory.approvals.statusOf(none as string))).toBe('not_found');
     }
   });
 

@@ -75,7 +75,7 @@ test('a replacement of a proposal with a call is refused, nothing is paid', asyn
   });
   if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
   await expect(trajectory.approvals.approve(ruling.pending, lower)).rejects.toMatchObject({
-    code: 'invalid_replacement',
+    code: 'invalid_state',
     message: expect.stringContaining('also has tool calls'),
   });
   expect([paid, trajectory.state()]).toEqual([[], { orders: {} }]);
@@ -98,7 +98,7 @@ test.each([
   if (ruling.ruling !== 'escalated') throw new Error(JSON.stringify(ruling));
   const length = trajectory.length;
   await expect(trajectory.approvals.approve(ruling.pending, lower)).rejects.toMatchObject({
-    code: 'invalid_replacement',
+    code: 'invalid_state',
     message: expect.stringContaining(reason),
   });
   expect(trajectory.length).toBe(length);
@@ -131,7 +131,10 @@ test('a replacement of shared lists that are too long to copy is refused', async
   for (let i = 0; i < 60; i++) value = [value, value];
   const replacement = [{ op: 'add', path: '/orders/lamp', value }];
   const approving = async () => trajectory.approvals.approve(pending, { ...lower, replacement } as never);
-  await expect(approving()).rejects.toMatchObject({ code: 'invalid_replacement' });
+  await expect(approving()).rejects.toMatchObject({
+    code: 'invalid_state',
+    name: 'KernelError',
+  });
   expect(trajectory.approvals.pending()).toHaveLength(1);
   await assize.close();
 });

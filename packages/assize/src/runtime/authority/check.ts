@@ -64,7 +64,7 @@ function unanchored({ writ, chain }: WritChain): RuntimeError {
 
 /**
  * Whether the budgets of a writ and of all its ancestors cover a cost, in addition to reservations.
- * @throws AuthorityError `unknown_writ`
+ * @throws AuthorityError `not_found`
  */
 export function affordable(
   writs: Writs,

@@ -64,7 +64,7 @@ export class Writs {
     const byId = new Map(state.writs.map((given) => parseWrit(given)).map((writ) => [writId(writ), writ]));
     for (const id of state.known) {
       const writ = byId.get(id);
-      if (writ === undefined) throw new AuthorityError('unknown_writ', `The writ ${id} is missing.`);
+      if (writ === undefined) throw new AuthorityError('not_found', `The writ ${id} is missing.`);
       writs.#add({ writ, chain: ancestors(writ, (above) => byId.get(above)) });
       writs.#named.add(id);
     }
@@ -266,8 +266,8 @@ export class Writs {
   }
 
   /**
-   * Refunds the unspent part of a reservation. @throws AuthorityError `over_refunded` when more was
-   * spent than was reserved
+   * Refunds the unspent part of a reservation.
+   * @throws AuthorityError `bad_argument` when more was spent than was reserved
    */
   settle(writ: Writ, spent: Amounts): void {
     this.budgets.refund(writ.parent as Hash, unspent(writ, spent));
@@ -336,11 +336,11 @@ export function badWrit(refusal: WritRefusal): RuntimeError {
   return new RuntimeError('bad_writ', refusal.detail, { evidence: { code: refusal.code } });
 }
 
-/** The unspent part of a delegated writ's budget. @throws AuthorityError `over_refunded` */
+/** The unspent part of a delegated writ's budget. @throws AuthorityError `bad_argument` */
 export function unspent({ budget = {} }: Writ, spent: Amounts): Amounts {
   for (const unit of Object.keys(spent)) {
     if (amountOf(spent, unit) <= amountOf(budget, unit)) continue;
-    throw new AuthorityError('over_refunded', `The spent ${unit} exceeds the reservation.`, {
+    throw new AuthorityError('bad_argument', `The spent ${unit} exceeds the reservation.`, {
       evidence: { unit, spent: amountOf(spent, unit), reserved: amountOf(budget, unit) },
     });
   }

@@ -209,7 +209,7 @@ describe('a budget', () => {
     expect(nameOf(await grandchild.propose(pay(35, await writOf(store, 'd'))))).toBe('committed');
 
     const [above, below] = [openOf(trajectory), openOf(child)];
-    expect(await refusal(store, () => trajectory.delegations.conclude(above))).toBe('open_delegations');
+    expect(await refusal(store, () => trajectory.delegations.conclude(above))).toBe('wrong_state');
     await child.delegations.conclude(below, { finalAnswer: 'deep' });
     for (const open of [child, await reopened(store, 'c')]) {
       expect(await open.propose(pay(16, writ))).toMatchObject({ detail: expect.stringContaining('has 15 usd left') });
@@ -264,7 +264,7 @@ describe('a writ that was delegated', () => {
   });
 
   const wrong: [string, Partial<DelegationInput & GrantToSign>, string][] = [
-    ['signed by another', { privateKey: third.privateKey }, 'wrong_key'],
+    ['signed by another', { privateKey: third.privateKey }, 'bad_key'],
     ['wider', { actions: ['**'], writ: writFor(lead.publicKey, { nonce: 'n', actions: ['add'] }) }, 'not_attenuated'],
     ['of more than the parent was granted', { budget: { usd: 101 } }, 'not_attenuated'],
     ['of a unit that was not granted', { budget: { eur: 0 } }, 'not_attenuated'],
@@ -294,14 +294,14 @@ describe('a writ that was delegated', () => {
     ['without a task', { task: '' }, 'bad_intent'],
     ['with a task that is no text', { task: 7 as never }, 'bad_intent'],
     ['with a task of 65,537 characters', { task: 'x'.repeat(65_537) }, 'bad_intent'],
-    ['to a name that can’t be', { childTrajectoryId: 'a/b' }, 'bad_name'],
+    ['to a name that can’t be', { childTrajectoryId: 'a/b' }, 'bad_argument'],
     ['to itself', { childTrajectoryId: 't' }, 'exists'],
     ['to one that is there', { childTrajectoryId: 'other' }, 'exists'],
-    ['with a state that breaks an invariant', { initial: { ...desk.initial, n: 11 } }, 'invalid_initial_state'],
+    ['with a state that breaks an invariant', { initial: { ...desk.initial, n: 11 } }, 'invalid_state'],
     ['with a state that is none', { initial: { n: 1 } }, 'invalid_state'],
     ['with a domain that the runtime was not given', { domain: deskOf('world', '9') }, 'domain_mismatch'],
-    ['without a key', { privateKey: undefined as never }, 'wrong_key'],
-    ['with a key that is none', { privateKey: 'x' }, 'wrong_key'],
+    ['without a key', { privateKey: undefined as never }, 'bad_key'],
+    ['with a key that is none', { privateKey: 'x' }, 'bad_key'],
   ];
   test.each(wrong)('%s is refused, and nothing is recorded', async (_what, rest, code) => {
     const { store, assize, trajectory } = await begun();
@@ -393,10 +393,10 @@ test('an invalid conclusion is an error, and nothing is recorded', async () => {
   const { store, trajectory } = await begun();
   const child = await trajectory.delegations.delegate(task());
   const id = openOf(trajectory);
-  expect(await refusal(store, () => trajectory.delegations.conclude('a'.repeat(64)))).toBe('not_delegated');
-  expect(await refusal(store, () => trajectory.delegations.conclude(trajectory.id))).toBe('not_delegated');
-  expect(await refusal(store, () => trajectory.delegations.answer())).toBe('not_delegated');
-  expect(await refusal(store, () => child.delegations.conclude(id))).toBe('not_delegated');
+  expect(await refusal(store, () => trajectory.delegations.conclude('a'.repeat(64)))).toBe('wrong_state');
+  expect(await refusal(store, () => trajectory.delegations.conclude(trajectory.id))).toBe('wrong_state');
+  expect(await refusal(store, () => trajectory.delegations.answer())).toBe('wrong_state');
+  expect(await refusal(store, () => child.delegations.conclude(id))).toBe('wrong_state');
   expect(await refusal(store, () => trajectory.delegations.conclude(id, null as never))).toBe('bad_intent');
   expect(await refusal(store, () => trajectory.delegations.conclude(id, { finalAnswer: Number.NaN }))).toBe(
     'not_finite',

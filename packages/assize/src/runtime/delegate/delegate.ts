@@ -106,11 +106,12 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
    * If the child is named, a repeated call is the same delegation, regardless of the outcome of the
    * first call. The child is then opened.
    *
-   * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `bad_writ`, `budget_exhausted`,
-   * `frozen`, `exists`, `idempotency_conflict`, `invalid_initial_state`, `domain_mismatch`,
-   * `concluded`, `halted`, `conflict`, `commit_unknown`, `clock_ahead`; AuthorityError
-   * `not_attenuated`, `wrong_key`, `bad_writ`, `bad_resource`; KernelError `invalid_state`;
-   * ArgumentError `bad_argument`. Nothing is recorded then, except for `commit_unknown`.
+   * @throws RuntimeError `bad_intent`, `bad_argument`, `unknown_writ`, `bad_writ`,
+   * `budget_exhausted`, `frozen`, `exists`, `idempotency_conflict`, `invalid_state`,
+   * `domain_mismatch`, `concluded`, `halted`, `conflict`, `commit_unknown`, `clock_ahead`;
+   * AuthorityError `not_attenuated`, `bad_key`, `bad_writ`, `bad_argument`; KernelError
+   * `invalid_state`; ArgumentError `bad_argument`. Nothing is recorded then, except for
+   * `commit_unknown`.
    */
   async delegate(input: DelegationInput): Promise<Child> {
     if (this.#writer.stale) await this.#writer.ready();
@@ -126,8 +127,8 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
    * `finalAnswer`, the child's own answer is recorded, or the child ends without an answer.
    * Repeating the call returns the same entry.
    *
-   * @throws RuntimeError `not_delegated`, `open_delegations` when the child has open delegations
-   * itself, `idempotency_conflict` when another final answer exists, `bad_intent`, `conflict`,
+   * @throws RuntimeError `wrong_state` when the child has open delegations itself,
+   * `idempotency_conflict` when another final answer exists, `bad_intent`, `conflict`,
    * `commit_unknown`, `clock_ahead`, and the errors of opening the child; CanonError for an answer
    * that is not JSON; ArgumentError `bad_argument`
    */
@@ -481,12 +482,12 @@ function exhausted(short: { readonly writ_id: Hash; readonly unit: string; reado
 }
 
 function notDelegated(what: string): RuntimeError {
-  return new RuntimeError('not_delegated', `The delegation cannot be concluded: ${what}.`);
+  return new RuntimeError('wrong_state', `The delegation cannot be concluded: ${what}.`);
 }
 
 function stillDelegated(open: readonly Hash[]): RuntimeError {
   return new RuntimeError(
-    'open_delegations',
+    'wrong_state',
     `The trajectory has open delegations: ${open.join(', ')}. Conclude them first.`,
     {
       evidence: { open },

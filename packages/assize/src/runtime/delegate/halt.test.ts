@@ -175,13 +175,13 @@ describe('a halt', () => {
 describe('a resume', () => {
   test('lets work go on, and needs a halt', async () => {
     const { store, trajectory } = await begun();
-    expect(await codeOf(trajectory.resume(resuming))).toBe('not_halted');
+    expect(await codeOf(trajectory.resume(resuming))).toBe('already_done');
     await trajectory.halt(halting);
     expect((await trajectory.resume(resuming)).ruling.ruling).toBe('committed');
     expect(trajectory.halted).toBeUndefined();
     for (const open of [trajectory, await reopened(store)]) {
       expect(await open.propose(add())).toMatchObject({ ruling: 'committed' });
-      expect(await codeOf(open.resume(resuming))).toBe('not_halted');
+      expect(await codeOf(open.resume(resuming))).toBe('already_done');
     }
     expect((await trajectory.halt({ ...halting, reason: 'again' })).ruling.ruling).toBe('committed');
     await expectWhole(store);

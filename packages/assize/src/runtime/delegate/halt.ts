@@ -229,7 +229,7 @@ function badHalt(does: Does, what: string): RuntimeError {
 }
 
 function notHalted(id: string): RuntimeError {
-  return new RuntimeError('not_halted', `${id} is not halted. Nothing needs to be resumed.`, {
+  return new RuntimeError('already_done', `${id} is not halted. Nothing needs to be resumed.`, {
     evidence: { trajectory_id: id },
   });
 }

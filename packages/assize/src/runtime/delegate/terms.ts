@@ -83,9 +83,9 @@ const DELEGATION = arg.options<DelegatedTask & SignedGrant & GrantToSign>({
 export const CONCLUSION: ArgumentSchema = arg.options<Conclusion>({ finalAnswer: arg.any });
 
 /**
- * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `domain_mismatch`,
- * `invalid_initial_state`; AuthorityError `bad_writ`, `not_attenuated`, `wrong_key`,
- * `bad_resource`; KernelError `invalid_state`; ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_intent`, `bad_argument`, `unknown_writ`, `domain_mismatch`,
+ * `invalid_state`; AuthorityError `bad_writ`, `not_attenuated`, `bad_key`, `bad_argument`;
+ * KernelError `invalid_state`; ArgumentError `bad_argument`
  */
 export function delegationTerms(input: DelegationInput, { parts, context }: Writer): DelegationTerms {
   if (typeof input !== 'object' || input === null) throw badIntent('it must be an object');

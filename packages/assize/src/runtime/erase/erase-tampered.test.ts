@@ -29,7 +29,8 @@ describe('an erasure is not to be bent', () => {
     // Each is inside of the frozen footprint.
     for (const replacement of [[], [{ op: 'replace', path: '/patients/p1/name', value: 'Eve' }] as const])
       await expect(trajectory.approvals.approve(waiting!.id, { ...by, replacement })).rejects.toMatchObject({
-        code: 'invalid_replacement',
+        code: 'invalid_state',
+        name: 'KernelError',
       });
     expect(trajectory.state()).toMatchObject({ patients: { p1: { name: 'David' } } });
     expect((await trajectory.approvals.approve(waiting!.id, by)).ruling).toBe('committed');

@@ -71,7 +71,7 @@ export interface Withdrawal {
   readonly restored: readonly FactRow[];
   /**
    * The pending proposals of the trajectory that state facts of the source. After the withdrawal
-   * their approval fails with `source_withdrawn`: reject them.
+   * their approval fails with `wrong_state`: reject them.
    */
   readonly pending: readonly Hash[];
   /** Absent if neither a fact nor a pending proposal names the source, so nothing was proposed. */

@@ -188,7 +188,8 @@ onClinics((begun) => {
       await expect(
         approvals.approve(pending, { principal: 'dr house', method: 'test', answers }),
       ).rejects.toMatchObject({
-        code: 'source_withdrawn',
+        code: 'wrong_state',
+        message: expect.stringContaining('Reject it, and state its other'),
         evidence: { source: 'm2', entry: entry.id },
       });
       const believed = async () => objects((await memory.recall({ subject: 'p7', valid: 'any' })).facts);

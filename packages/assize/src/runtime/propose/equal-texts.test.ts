@@ -161,7 +161,9 @@ test('a given initial state has composed keys', async () => {
 test('two names of one composed form in one object are refused', async () => {
   const { trajectory } = await opened();
   const args = { name: 'a', mail: 'm', tags: { [COMPOSED]: '1', [SPLIT]: '2' } };
-  await expect(trajectory.propose({ ...add('a'), args })).rejects.toMatchObject({ code: 'duplicate_key' });
+  await expect(trajectory.propose({ ...add('a'), args })).rejects.toMatchObject({
+    code: 'duplicate_key',
+  });
   expect(trajectory.length).toBe(1);
 });
 

@@ -79,7 +79,7 @@ export function refOf({ name, version, hash }: Domain): DomainRef {
  * The detection vector of an initial state. The state must pass every invariant. With `override`,
  * only those that cannot be overridden (docs/decisions/007-incremental-checks.md).
  *
- * @throws RuntimeError `invalid_initial_state`
+ * @throws RuntimeError `invalid_state`
  */
 export function vectorOf(world: World, override: boolean): readonly VectorItem[] | undefined {
   const [first] = world.failing;
@@ -87,7 +87,7 @@ export function vectorOf(world: World, override: boolean): readonly VectorItem[]
   const broken = override ? world.failing.find(({ rule, result }) => !isOverridable(rule.spec, result.result)) : first;
   if (broken === undefined) return world.vector() as readonly VectorItem[];
   throw new RuntimeError(
-    'invalid_initial_state',
+    'invalid_state',
     `The state violates ${broken.rule.id}: ${detailOf(broken)}. Correct the state${override ? `: no override covers ${broken.rule.id}` : ''}.`,
     {
       evidence: { invariants: world.failing.map(({ rule }) => rule.id) },

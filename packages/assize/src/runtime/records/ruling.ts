@@ -177,8 +177,7 @@ export const APPROVAL: ArgumentSchema = arg.options<ApprovalInput>({
 /**
  * A checked copy of the input that an entry can store. Later changes by the caller have no effect.
  *
- * @throws RuntimeError `bad_intent`; KernelError `invalid_replacement`; ArgumentError
- * `bad_argument`
+ * @throws RuntimeError `bad_intent`; KernelError `invalid_state`; ArgumentError `bad_argument`
  */
 export function checkedResolution<Input extends Resolution>(
   given: Input,
@@ -271,7 +270,7 @@ function ownReplacement(given: unknown): unknown {
   try {
     return copyJson(given, REPLACEMENT_LIMITS);
   } catch (error) {
-    throw new KernelError('invalid_replacement', `The approved state is not JSON: ${(error as Error).message}`, {
+    throw new KernelError('invalid_state', `The approved state is not JSON: ${(error as Error).message}`, {
       cause: error,
     });
   }
@@ -302,7 +301,7 @@ export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
     return { ruling: 'escalated', entry, ...asked, ...first, ...severalOf(payload) };
   }
   throw new RuntimeError(
-    'not_a_ruling',
+    'wrong_state',
     `A ${payload.kind} entry has no ruling. Pass a commit, a rejection or a pending approval.`,
   );
 }

@@ -157,7 +157,7 @@ test.each([
   const { ruling } = await trajectory.transaction({ writ, writes: ['bank:a'] }, async (tx) => {
     for (const { name } of tools) {
       const refused = tx.call(name, {});
-      await expect(refused).rejects.toMatchObject({ code: 'bad_amount', message: expect.stringContaining(name) });
+      await expect(refused).rejects.toMatchObject({ code: 'bad_argument', message: expect.stringContaining(name) });
     }
     tx.propose({ action: 'count', role: 'counter', args: 'a' });
   });
@@ -501,7 +501,7 @@ test('a declaration states the compensation cost if it has one, in valid units',
   const wrong = made.bank.charge.spec.undoCost!({ what: 'a', undoing: 0.5 });
   expect(wrong).toEqual({ usd: 0.5 });
   await expect(act(made, (tx) => tx.call('bank.charge', { what: 'a', undoing: 0.5 }))).rejects.toMatchObject({
-    code: 'bad_amount',
+    code: 'bad_argument',
   });
   expect(made.bank.log).toEqual([]);
 });

@@ -65,7 +65,7 @@ test('unreadable work is reported once per reason and resumed once readable', as
   expect(await assize.recoverEffects()).toEqual([]);
   expect(await store.openEffects()).toHaveLength(3);
   expect(told.map(({ code, message }) => [code, message])).toEqual([
-    ['recovery_failed', expect.stringMatching(/^Transaction \d+ could not be resumed.*: the disk is gone$/)],
+    ['background_failed', expect.stringMatching(/^Transaction \d+ could not be resumed.*: the disk is gone$/)],
   ]);
   expect(told[0]!.evidence['epoch']).toBe((await store.openEffects())[0]!.epoch);
   await assize.recoverEffects();

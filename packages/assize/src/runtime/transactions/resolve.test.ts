@@ -203,7 +203,7 @@ describe.each(SITUATIONS)('an effect %s', (_, situation) => {
       expect(await at.assize.effects()).toEqual([]);
       expect(await at.transact(tool, 'b', 'r')).toMatchObject({ effects: 'settled' });
       expect(at.sink.log.filter(({ what }) => what === 'a')).toHaveLength(before + after.length);
-      expect(await codeOf(at.assize.resolveEffect({ ...FOUND, epoch, n, as }))).toBe('already_resolved');
+      expect(await codeOf(at.assize.resolveEffect({ ...FOUND, epoch, n, as }))).toBe('already_done');
     },
   );
 });
@@ -248,9 +248,9 @@ describe('the resolution of an effect', () => {
   });
 
   test.each<[string, Partial<EffectResolution>, string]>([
-    ['no transaction of that epoch', { epoch: 99 }, 'nothing_to_resolve'],
+    ['no transaction of that epoch', { epoch: 99 }, 'wrong_state'],
     ['an epoch that is none', { epoch: 0 }, 'bad_resolution'],
-    ['no effect of that number', { n: 1 }, 'unknown_effect'],
+    ['no effect of that number', { n: 1 }, 'not_found'],
     ['a number that is none', { n: -1 }, 'bad_resolution'],
     ['a decision that is none', { as: 'gone' as never }, 'bad_resolution'],
     ['nobody', { by: ' ' }, 'bad_resolution'],
@@ -279,7 +279,7 @@ describe('the resolution of an effect', () => {
     const at = await site('blind');
     await at.transact('irreversible.buffered', 'a', 'r');
     const done = at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'applied' });
-    expect(await codeOf(done)).toBe('nothing_to_resolve');
+    expect(await codeOf(done)).toBe('wrong_state');
   });
 
   test('is nothing, as long as its transaction is at work', async () => {
@@ -289,7 +289,7 @@ describe('the resolution of an effect', () => {
     await trajectory.transaction(ALL, async (tx) => {
       expect(await codeOf(tx.call('reversible.externalised', { what: 'a' }))).toBe('outcome_unknown');
       const early = at.assize.resolveEffect({ ...FOUND, epoch: tx.epoch, n: 0, as: 'applied' });
-      expect(await codeOf(early)).toBe('nothing_to_resolve');
+      expect(await codeOf(early)).toBe('wrong_state');
       tx.propose(COUNT);
     });
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'applied' });
@@ -302,8 +302,8 @@ describe('the resolution of an effect', () => {
       codeOf(at.assize.resolveEffect({ ...FOUND, epoch: left.epoch, n: left.n, as, confirm: true }));
     expect(await Promise.all([decide('retry'), decide('retry'), decide('undone')])).toEqual([
       'done',
-      'already_resolved',
-      'already_resolved',
+      'already_done',
+      'already_done',
     ]);
     expect(at.sink.times('do', 'a')).toBe(1);
   });

@@ -185,7 +185,7 @@ describe('an upgrade', () => {
   test.each<[string, () => Promise<unknown>, string]>([
     ['to another domain', () => upgrade(counter({ version: '2', name: 'other' })), 'bad_argument'],
     ['to a version that the runtime does not have', () => upgrade(counter({ version: '3' })), 'bad_argument'],
-    ['to the version in force', () => upgrade(v1), 'already_upgraded'],
+    ['to the version in force', () => upgrade(v1), 'already_done'],
     ['without a reason', () => upgrade(v2, { reason: ' ' }), 'bad_intent'],
     ['by a counselor without a name', () => upgrade(v2, { override: { principal: '', method: 'test' } }), 'bad_intent'],
     ['with an unknown option', () => upgrade(v2, { migration: 1 } as never), 'bad_argument'],
@@ -393,7 +393,7 @@ describe('at the same time as an upgrade', () => {
     const both = await Promise.allSettled([two[0].upgrade(v2, options), two[1].upgrade('books', v2, options)]);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const lost = both.find((one) => one.status === 'rejected') as PromiseRejectedResult;
-    expect(lost.reason).toMatchObject({ code: 'already_upgraded' });
+    expect(lost.reason).toMatchObject({ code: 'already_done' });
     expect((await store.entries('books')).length).toBe(3);
     await sound();
   });
@@ -405,7 +405,10 @@ describe('at the same time as an upgrade', () => {
     books = await runtimeOver(store, [v1, v2, next]).open('books');
     const [first, second] = await Promise.allSettled([upgrade(v2), upgrade(next)]);
     expect(first).toMatchObject({ status: 'fulfilled' });
-    expect(second).toMatchObject({ status: 'rejected', reason: { code: 'already_upgraded' } });
+    expect(second).toMatchObject({
+      status: 'rejected',
+      reason: { code: 'already_done', message: expect.stringContaining('has the domain') },
+    });
     expect(books.state()).toMatchObject({ note: 'from 1' });
     expect(await does('set', { n: 8 })).toMatchObject({ ruling: 'committed' });
     await sound();
@@ -427,7 +430,7 @@ describe('at the same time as an upgrade', () => {
     ]);
     const lost = both.find((each) => each.status === 'rejected') as PromiseRejectedResult;
     expect(lost.reason).toMatchObject({
-      code: 'already_upgraded',
+      code: 'already_done',
       message: expect.stringContaining('migrate from that version'),
     });
     await sound(all);

@@ -311,7 +311,7 @@ export function requireGiven(next: Domain, { domainOf }: Pick<WriterContext, 'do
   }
 }
 
-/** @throws RuntimeError `already_upgraded`, `bad_intent` */
+/** @throws RuntimeError `already_done`, `bad_intent` */
 function requireVersion({ id, parts }: Writer, { next, from }: UpgradeRequest): void {
   const { domain, upgraded } = parts.chain;
   const now = domain as DomainRef;
@@ -320,7 +320,7 @@ function requireVersion({ id, parts }: Writer, { next, from }: UpgradeRequest): 
     const since = upgraded === undefined ? 'from its start' : `since the entry ${upgraded.id}`;
     const todo = now.hash === next.hash ? 'Open it with that version' : 'Read it again, and migrate from that version';
     const detail = `${id} has the domain ${now.name}@${now.version} ${since}. ${todo}.`;
-    throw new RuntimeError('already_upgraded', detail, { evidence });
+    throw new RuntimeError('already_done', detail, { evidence });
   }
   if (now.name !== next.name)
     throw new RuntimeError(

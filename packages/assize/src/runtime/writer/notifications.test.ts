@@ -117,9 +117,9 @@ describe('a listener', () => {
       await trajectory.approvals.approve(second, doctor('b'));
       await new Promise(setImmediate);
       expect(failed.map(({ code, cause, evidence }) => [code, cause, evidence['id']])).toEqual([
-        ['notification_failed', broken, first],
-        ['notification_failed', broken, second],
-        ['notification_failed', broken, trajectory.head],
+        ['background_failed', broken, first],
+        ['background_failed', broken, second],
+        ['background_failed', broken, trajectory.head],
       ]);
     }
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});

@@ -79,7 +79,7 @@ export class Notifications {
     const of = id === undefined ? trajectory_id : `entry ${id} of ${trajectory_id}`;
     const evidence = { ...(id === undefined ? {} : { id }), trajectory_id };
     const message = `The listener failed on ${of}: ${thrownText(cause)}`;
-    reportFailure(this.#onFailed, new RuntimeError('notification_failed', message, { evidence, cause }));
+    reportFailure(this.#onFailed, new RuntimeError('background_failed', message, { evidence, cause }));
   }
 }
 

@@ -57,7 +57,7 @@ export interface WriterContext {
   readonly notifications: Notifications;
   /** The cached facts of memory; undefined where the store keeps no facts. */
   readonly beliefs: FactCache | undefined;
-  /** Checks a trajectory's name, or makes one. @throws RuntimeError `bad_name` */
+  /** Checks a trajectory's name, or makes one. @throws RuntimeError `bad_argument` */
   nameFor(given: string | undefined): string;
   /**
    * The domain that a ledger names. `upgraded`: by an upgrade. `trajectoryId`: for the message.

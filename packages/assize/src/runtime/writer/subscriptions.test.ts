@@ -168,6 +168,6 @@ test('a listener that throws or rejects fails alone, and its error is reported',
   await turn();
   expect(seen).toHaveLength(2);
   expect(failed.map(({ code, cause }) => [code, cause])).toEqual(
-    Array.from({ length: 4 }, () => ['notification_failed', fault]),
+    Array.from({ length: 4 }, () => ['background_failed', fault]),
   );
 });

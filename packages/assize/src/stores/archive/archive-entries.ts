@@ -176,7 +176,7 @@ async function archived(access: ArchiveAccess, plan: SegmentPlan): Promise<numbe
     const segments = (await access.reads.archive())?.segments ?? 0;
     if (segments !== segment || attempt === ATTEMPTS) {
       throw new StoreError(
-        'archive_refused',
+        'wrong_state',
         `Another process archives this store, or erases values of segment ${segment}. Repeat the command when it is done.`,
         { evidence: { segment, segments } },
       );
@@ -285,5 +285,5 @@ async function blobsOf(
 }
 
 function refused(message: string): StoreError {
-  return new StoreError('archive_refused', message);
+  return new StoreError('wrong_state', message);
 }

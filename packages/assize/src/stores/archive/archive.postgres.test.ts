@@ -161,7 +161,7 @@ onEveryDatabase((stores) => {
       expect(await archived.answers()).toEqual(before);
       expect(await archived.archive({ before: second(8) })).toMatchObject({ moved: 0, archived: 8 });
       await expect(archived.archive({ level: 3 })).rejects.toMatchObject({
-        code: 'archive_refused',
+        code: 'wrong_state',
         message: expect.stringContaining('segments of 2^2 entries'),
       });
       expect(await archived.archive({})).toMatchObject({ moved: size - (size % 4) - 8 });
@@ -259,7 +259,7 @@ onEveryDatabase((stores) => {
         expect(await store.selfCheck!()).toEqual([expect.stringMatching(`has no file ${name}`)]);
         if (name.includes('-entries-')) {
           await expect(readAll(store)).rejects.toMatchObject({
-            code: 'archive_missing',
+            code: 'archive_damaged',
             evidence: { file: name, archive: `file:${archived.folder}` },
           });
         }

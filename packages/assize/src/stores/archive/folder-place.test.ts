@@ -13,7 +13,7 @@ test('a pipe or a device is not read, and a larger file only in part', async () 
   symlinkSync('/dev/zero', join(folder, 'device'));
   for (const name of ['pipe', 'device'])
     await expect(place.read(name, 10)).rejects.toMatchObject({
-      code: 'archive_failed',
+      code: 'store_failed',
       message: expect.stringContaining('it is a pipe, a device or a folder'),
     });
   writeFileSync(join(folder, 'large'), 'x'.repeat(1_000));

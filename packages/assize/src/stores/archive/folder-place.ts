@@ -88,7 +88,7 @@ export class FolderPlace implements ArchivePlace {
 
   #failed(what: string, name: string, cause: unknown): StoreError {
     return new StoreError(
-      'archive_failed',
+      'store_failed',
       `The file ${name} could not be ${what} in ${this.name}: ${(cause as Error).message}. Remove the cause, and repeat the command.`,
       { evidence: { archive: this.name, file: name }, cause },
     );

@@ -11,7 +11,7 @@ const S3 = /^s3:([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/(?!\.{1,2}(?:\/|$))[A-Za
 /**
  * The archive at `file:FOLDER` or `s3:BUCKET/PREFIX`. Opens nothing.
  *
- * @throws StoreError `archive_unknown`
+ * @throws StoreError `store_unknown`
  */
 export function archivePlace(name: string): ArchivePlace {
   if (name.startsWith('file:') && name.length > 'file:'.length && !name.includes('\0'))
@@ -21,7 +21,7 @@ export function archivePlace(name: string): ArchivePlace {
   // Only the scheme: the rest can contain a password.
   const scheme = name.slice(0, name.indexOf(':') + 1);
   throw new StoreError(
-    'archive_unknown',
+    'store_unknown',
     `The place of the archive is not valid (${scheme === '' ? 'it has no scheme' : `'${scheme}'`}). Write file:FOLDER or s3:BUCKET/PREFIX.`,
     { evidence: { scheme } },
   );

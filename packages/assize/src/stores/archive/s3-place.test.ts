@@ -94,7 +94,7 @@ test('names the fault, and never a key', async () => {
   const wrong = placeWith({ ...KEYS, AWS_SECRET_ACCESS_KEY: `${secret}x` });
   const refused = await wrong.read(NAME).catch((error: unknown) => error);
   expect(refused).toMatchObject({
-    code: 'archive_failed',
+    code: 'store_failed',
     message: `The file ${NAME} could not be read in s3:bucket/one/two: HTTP 403 SignatureDoesNotMatch. Remove the cause, and repeat the command.`,
   });
   expect(JSON.stringify(refused) + String((refused as Error).stack)).not.toContain(secret);
@@ -105,7 +105,11 @@ test('names the fault, and never a key', async () => {
     message: expect.stringContaining('the bucket does not exist'),
   });
   const away = placeWith({ ...KEYS, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' });
-  await expect(away.read(NAME)).rejects.toMatchObject({ code: 'archive_failed', retryable: true });
+  await expect(away.read(NAME)).rejects.toMatchObject({
+    code: 'store_failed',
+    message: expect.stringMatching(/Remove the cause, and repeat|The package aws4fetch, which an/),
+    retryable: true,
+  });
 });
 
 test.each([
@@ -119,7 +123,12 @@ test.each([
   's3:user:password@bucket',
   'https://bucket/a',
 ])('%s is not a place', (name) => {
-  expect(() => archivePlace(name)).toThrow(expect.objectContaining({ code: 'archive_unknown' }));
+  expect(() => archivePlace(name)).toThrow(
+    expect.objectContaining({
+      code: 'store_unknown',
+      message: expect.stringContaining('The place of the archive is not'),
+    }),
+  );
 });
 
 test.each([

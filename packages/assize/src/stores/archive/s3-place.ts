@@ -109,7 +109,7 @@ export class S3Place implements ArchivePlace {
 
   #failed(what: string, name: string, why: string, cause?: unknown): StoreError {
     return new StoreError(
-      'archive_failed',
+      'store_failed',
       `The file ${name} could not be ${what} in ${this.name}: ${why}. Remove the cause, and repeat the command.`,
       { evidence: { archive: this.name, file: name }, retryable: true, cause },
     );
@@ -122,7 +122,7 @@ async function loadAws4fetch(): Promise<typeof import('aws4fetch')> {
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new StoreError(
-      'archive_failed',
+      'store_failed',
       'The package aws4fetch, which an archive in an object store needs, is not installed. Run npm install aws4fetch.',
       { cause },
     );

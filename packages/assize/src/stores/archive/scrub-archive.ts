@@ -41,7 +41,8 @@ async function rewrite(access: ArchiveAccess, file: SegmentFile): Promise<void> 
   for (const member of file.members) texts.set(member, await withoutErased(access, file, member));
   const sealed = resealed(file, (member) => texts.get(member)!);
   const [fresh] = (await writeFiles(access, level, [sealed])) ?? [];
-  if (fresh === undefined) throw new StoreError('archive_refused', 'The level of the archive has changed.');
+  if (fresh === undefined)
+    throw new StoreError('wrong_state', 'The level of the archive has changed. Repeat the command.');
   // If another value of the file was erased meanwhile, the file is due again.
   if (await access.writes.replaceFile({ old: file.n, fresh, erasures: file.erasures })) return;
   await access.writes.discardFiles([fresh]);

@@ -29,7 +29,7 @@ export class SegmentReader {
     return this.#members.get(`${n} ${line}`);
   }
 
-  /** @throws StoreError `archive_missing`, `archive_damaged`, `archive_failed` */
+  /** @throws StoreError `archive_damaged`, `store_failed` */
   async lines(file: SegmentFile, member: Member): Promise<MemberLines> {
     const known = this.known(file, member);
     if (known !== undefined) return known;
@@ -84,7 +84,7 @@ export class SegmentReader {
     const bytes = await this.#place.read(name, file.bytes);
     if (bytes === undefined) {
       throw new StoreError(
-        'archive_missing',
+        'archive_damaged',
         `The archive ${this.place} has no file ${name}. Name the archive that the store was written to, or restore the file from a copy.`,
         { evidence: { archive: this.place, file: name } },
       );

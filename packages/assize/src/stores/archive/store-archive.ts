@@ -21,7 +21,7 @@ export class StoreArchive {
   /**
    * `place`: the place that the caller named.
    *
-   * @throws StoreError `archive_unknown`
+   * @throws StoreError `store_unknown`
    */
   constructor(access: NativePort, place: string | undefined) {
     this.#access = access;
@@ -58,7 +58,7 @@ export class StoreArchive {
   /**
    * The parts that a run of the store works with.
    *
-   * @throws StoreError `archive_not_named`, `archive_refused`
+   * @throws StoreError `archive_not_named`, `wrong_state`
    */
   access(store: LedgerStore & LogStore): ArchiveAccess {
     const { archived } = this.#access.writes();
@@ -115,15 +115,15 @@ export class StoreArchive {
 }
 
 function noArchive(): StoreError {
-  return new StoreError('archive_refused', 'This store has no archive. Use a SQLite or PostgreSQL store.');
+  return new StoreError('wrong_state', 'This store has no archive. Use a SQLite or PostgreSQL store.');
 }
 
-/** The result of a check, or its fault. @throws StoreError `archive_failed` */
+/** The result of a check, or its fault. @throws StoreError `store_failed` */
 async function faultOf(checked: Promise<number>): Promise<number | string> {
   try {
     return await checked;
   } catch (error) {
-    if (!isAssizeError(error) || error.code === 'archive_failed') throw error;
+    if (!isAssizeError(error) || error.code === 'store_failed') throw error;
     return error.message;
   }
 }

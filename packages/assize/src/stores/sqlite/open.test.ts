@@ -75,7 +75,7 @@ describe('a file that is not ours is refused and left as it was', () => {
       const before = snapshot(folder);
       await expect(openSqlite({ path, mode })).rejects.toMatchObject({
         name: 'StoreError',
-        code: 'store_not_recognised',
+        code: 'store_other_schema',
       });
       expect(snapshot(folder)).toEqual(before);
     });
@@ -87,13 +87,16 @@ describe('a file that is not ours is refused and left as it was', () => {
     foreignDatabase(path, 'PRAGMA journal_mode = WAL;');
     writeFileSync(`${path}-wal`, 'what SQLite would read or delete');
     const before = snapshot(folder);
-    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_not_recognised' });
+    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_other_schema' });
     expect(snapshot(folder)).toEqual(before);
   });
 
   test.each<OpenMode>(['create', 'existing', 'readonly'])('a folder in its place, mode %s', async (mode) => {
     const path = newFolder();
-    await expect(openSqlite({ path, mode })).rejects.toMatchObject({ code: 'store_not_recognised' });
+    await expect(openSqlite({ path, mode })).rejects.toMatchObject({
+      code: 'store_other_schema',
+      message: expect.stringMatching(/is not an? |Name another schema/),
+    });
   });
 
   test('an empty file is called one', async () => {
@@ -103,7 +106,10 @@ describe('a file that is not ours is refused and left as it was', () => {
   });
 
   test.skipIf(process.platform === 'win32')('a device in its place', async () => {
-    await expect(openSqlite({ path: '/dev/null' })).rejects.toMatchObject({ code: 'store_not_recognised' });
+    await expect(openSqlite({ path: '/dev/null' })).rejects.toMatchObject({
+      code: 'store_other_schema',
+      message: expect.stringMatching(/is not an? |Name another schema/),
+    });
   });
 });
 
@@ -200,7 +206,7 @@ describe('schemas', () => {
     const path = await withVersion(SCHEMA_VERSION + 1);
     const before = readFileSync(path);
     await expect(openSqlite({ path, mode })).rejects.toMatchObject({
-      code: 'store_newer_schema',
+      code: 'store_other_schema',
       evidence: { schema: SCHEMA_VERSION + 1, supported: SCHEMA_VERSION },
     });
     expect(readFileSync(path)).toEqual(before);
@@ -211,7 +217,10 @@ describe('schemas', () => {
     const other = new DatabaseSync(path);
     other.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
     expect(readFileSync(path).readUInt32BE(60)).toBe(SCHEMA_VERSION);
-    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_newer_schema' });
+    await expect(openSqlite({ path })).rejects.toMatchObject({
+      code: 'store_other_schema',
+      message: expect.stringContaining(', and this version of Assize'),
+    });
     other.close();
   });
 
@@ -222,7 +231,7 @@ describe('schemas', () => {
     expect(await store.commit(batchOf(root))).toEqual({ status: 'committed' });
     const other = new DatabaseSync(path);
     other.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
-    const refused = { code: 'store_newer_schema', evidence: { schema: SCHEMA_VERSION + 1 } };
+    const refused = { code: 'store_other_schema', evidence: { schema: SCHEMA_VERSION + 1 } };
     const next = entryAfter(root, 'late');
     const wrote = await Promise.allSettled([store.commit(batchOf(next)), store.rebuildFacts(pages()), store.scrub()]);
     expect(wrote).toMatchObject(wrote.map(() => ({ status: 'rejected', reason: refused })));
@@ -249,7 +258,7 @@ describe('schemas', () => {
         const path = await withVersion(version);
         const before = readFileSync(path);
         await expect(openSqlite({ path, mode })).rejects.toMatchObject({
-          code: 'store_older_schema',
+          code: 'store_other_schema',
           message: expect.stringMatching(
             /ledger\.db has schema \d+ of a development version.*assize export.*assize import/,
           ),
@@ -313,7 +322,11 @@ describe('damaged files', () => {
     const db = new DatabaseSync(path);
     db.exec('DROP TABLE entry');
     db.close();
-    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_changed_schema', evidence: { path } });
+    await expect(openSqlite({ path })).rejects.toMatchObject({
+      code: 'store_other_schema',
+      message: expect.stringContaining('Undo the change or restore a'),
+      evidence: { path },
+    });
   });
 
   // The writer prepares statements of the first table, the reader of the second.
@@ -324,7 +337,7 @@ describe('damaged files', () => {
       const db = new DatabaseSync(path);
       db.exec(`DROP TABLE ${table}`);
       db.close();
-      await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_changed_schema' });
+      await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_other_schema' });
       await expect(openSqlite({ path, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_failed' });
       expect(openFiles(path)).toEqual([]);
     },

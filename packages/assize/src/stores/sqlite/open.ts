@@ -52,10 +52,10 @@ export const LOCK_TIMEOUT_MS = 5_000;
  * With `vectors: 'sqlite-vec'` the function loads the extension from the package before it opens
  * the file. It never loads another extension.
  *
- * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_recognised` (the file is
- *   left as it was, with nothing new next to it); `store_newer_schema`, `store_older_schema`,
- *   `store_changed_schema`, `store_retired`, `store_readonly`, `store_locked`, `store_corrupt`,
- *   `store_failed`; `store_invalid_input` for invalid options; ArgumentError `bad_argument`
+ * @throws {StoreError} `missing_package`; `store_not_found`; `store_other_schema` (the file is left
+ * as it was, with nothing new next to it); `store_other_schema`, `store_retired`, `store_readonly`,
+ * `store_locked`, `store_corrupt`, `store_failed`; `store_invalid_input` for invalid options;
+ * ArgumentError `bad_argument`
  */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   checkArgument(SQLITE_OPTIONS, options, 'options');
@@ -227,7 +227,7 @@ async function goOnErasing(store: SqliteStore): Promise<void> {
 
 function notOurs(path: string, what: string, cause?: unknown): StoreError {
   return new StoreError(
-    'store_not_recognised',
+    'store_other_schema',
     `${path} is not an Assize store: ${what}. Nothing was changed; check the path.`,
     {
       evidence: { path },

@@ -170,7 +170,7 @@ test('an unloadable library is reported with a remedy before opening the file', 
   });
   const path = newPath();
   await expect(openSqlite({ path, vectors: 'sqlite-vec' })).rejects.toMatchObject({
-    code: 'store_no_driver',
+    code: 'missing_package',
     message: expect.stringMatching(/of another machine.*use exact vectors/),
   });
   expect(existsSync(path)).toBe(false);
@@ -195,7 +195,7 @@ test('only a store that needs the package loads it; the error has its name', () 
   expect(JSON.parse(told)).toEqual({
     before: 0,
     asked: 1,
-    code: 'store_no_driver',
+    code: 'missing_package',
     message: expect.stringContaining('npm install sqlite-vec'),
   });
 });

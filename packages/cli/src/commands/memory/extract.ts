@@ -221,7 +221,7 @@ async function naming(
   try {
     return await read();
   } catch (error) {
-    if (!isAssizeError(error) || error.code === 'oracle_corrupt') throw error;
+    if (!isAssizeError(error) || error.code === 'damaged') throw error;
     const { message } = error.evidence as { readonly message?: number };
     const place = isInstance(error, CliError) ? '' : `${file.at(first + (message ?? 0))}: `;
     const before = first === 1 ? 'No fact was asserted' : `${linesTo(first - 1)} read, and no others`;

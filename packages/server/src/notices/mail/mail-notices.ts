@@ -25,7 +25,7 @@ export interface MailNoticesOptions {
 const MAIL_TIMEOUT_MS = 30_000;
 
 /** The codes of proposals that wait for no decision any more. */
-const DECIDED: readonly string[] = ['not_pending', 'never_pending', 'erased'];
+const DECIDED: readonly string[] = ['not_pending', 'not_found', 'erased'];
 
 /**
  * Mails to principals about proposals that they may decide. A message has the same Message-ID at

@@ -63,7 +63,7 @@ export class WithdrawnSources {
       if (by === undefined) continue;
       const { source } = one;
       return new MemoryError(
-        'source_withdrawn',
+        'wrong_state',
         `The proposal states a fact of the source ${JSON.stringify(source)}, which was withdrawn after the proposal. Reject it, and state its other facts again.`,
         { evidence: { source, entry: by.entry } },
       );

@@ -69,7 +69,7 @@ export const RECALLED_FACT = arg.members({
 /**
  * The origin of a fact. `all`: every row of its subject and predicate.
  *
- * @throws MemoryError `unknown_fact`; LedgerFault
+ * @throws MemoryError `not_found`; LedgerFault
  */
 export async function originOf(
   { fact_id, system_time_start }: RecalledFact,
@@ -79,7 +79,7 @@ export async function originOf(
   const found = all.find((row) => row.fact_id === fact_id && row.system_time_start === system_time_start);
   if (found === undefined)
     throw new MemoryError(
-      'unknown_fact',
+      'not_found',
       'The memory has no such version of a fact. Pass a fact that a recall returned.',
       {
         evidence: { fact_id, system_time_start },

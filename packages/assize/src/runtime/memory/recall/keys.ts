@@ -42,25 +42,29 @@ const QUERY = arg.members({
   limit: arg.optional(arg.whole),
 });
 
-/** @throws MemoryError `bad_limit`, `long_text`; ArgumentError `bad_argument` */
+/** @throws MemoryError `bad_argument`; ArgumentError `bad_argument` */
 export function readKeysQuery(query: KeysQuery): KeysQuery & { readonly limit: number } {
   checkArgument(MEMBERS, query, 'query');
   checkArgument(QUERY, query, 'query');
   const { text = '', limit = KEYS_DEFAULT } = query;
   if (limit < 1 || limit > KEYS_MAX)
-    throw new MemoryError('bad_limit', `The limit of a list of keys is not valid. Use 1 to ${KEYS_MAX}.`, {
+    throw new MemoryError('bad_argument', `The limit of a list of keys is not valid. Use 1 to ${KEYS_MAX}.`, {
       evidence: { limit },
     });
   requireShortText(text);
   return { ...query, limit };
 }
 
-/** @throws MemoryError `long_text` */
+/** @throws MemoryError `bad_argument` */
 export function requireShortText(text: string): void {
   if (text.length <= TEXT_MAX) return;
-  throw new MemoryError('long_text', `The search text has more than ${TEXT_MAX} characters. Search for fewer words.`, {
-    evidence: { length: text.length },
-  });
+  throw new MemoryError(
+    'bad_argument',
+    `The search text has more than ${TEXT_MAX} characters. Search for fewer words.`,
+    {
+      evidence: { length: text.length },
+    },
+  );
 }
 
 /** The first keys of these pages, in the order of a store. Reads no more than necessary. */

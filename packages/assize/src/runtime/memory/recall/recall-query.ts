@@ -107,7 +107,7 @@ export const QUERY = arg.members({
 
 const WEIGHT_MAX = 1_000;
 
-/** @throws MemoryError `bad_recall` */
+/** @throws MemoryError `bad_argument` */
 export function requireWeights(weights: SearchWeights | undefined, by: SearchMode): void {
   if (weights === undefined) return;
   if (by !== 'hybrid') throw badRecall('`weights` need `by: hybrid`');
@@ -119,7 +119,7 @@ export function requireWeights(weights: SearchWeights | undefined, by: SearchMod
 /**
  * The weights of facts nearby. Undefined without them.
  *
- * @throws MemoryError `bad_recall`
+ * @throws MemoryError `bad_argument`
  */
 export function nearbyOf(given: RecallQuery['nearby'], by: SearchMode): Required<NearbyWeights> | undefined {
   if (given === undefined || given === false) return undefined;
@@ -142,7 +142,7 @@ function isWeight(weight: unknown): weight is number {
 
 export function requireKind(kind: string): 'current' | 'audit' | 'all' {
   if (kind === 'current' || kind === 'audit' || kind === 'all') return kind;
-  throw new MemoryError('unknown_row_kind', 'The row kind is not valid. Use current, audit or all.');
+  throw new MemoryError('bad_argument', 'The row kind is not valid. Use current, audit or all.');
 }
 
 /** `orElse`: the other values allowed there. */
@@ -156,7 +156,7 @@ export function requireInstant(instant: Time, member: string, orElse = ', or any
   );
 }
 
-/** @throws MemoryError `empty_text`, `long_text`, `bad_text` */
+/** @throws MemoryError `bad_argument`, `bad_text` */
 export function requireAskable(text: string, by: SearchMode): void {
   requireShortText(text);
   if (!text.isWellFormed() || text.includes('\0'))
@@ -164,7 +164,7 @@ export function requireAskable(text: string, by: SearchMode): void {
   // An embedder may know the meaning of signs that are not words.
   const isEmpty = by === 'text' ? wordsOf(text).length === 0 : text.trim() === '';
   if (isEmpty)
-    throw new MemoryError('empty_text', 'The search text has no words. Give at least one word of letters or digits.');
+    throw new MemoryError('bad_argument', 'The search text has no words. Give at least one word of letters or digits.');
 }
 
 /** A query with a text, and with its period in the form of the ledger. */
@@ -183,11 +183,11 @@ export function isInRelation(
 }
 
 export function badRecall(why: string): MemoryError {
-  return new MemoryError('bad_recall', `The recall is not valid: ${why}.`);
+  return new MemoryError('bad_argument', `The recall is not valid: ${why}.`);
 }
 
 export function badLimit(limit: number): MemoryError {
-  return new MemoryError('bad_limit', `The limit of a recall is not valid. Use 1 to ${RECALL_MAX}.`, {
+  return new MemoryError('bad_argument', `The limit of a recall is not valid. Use 1 to ${RECALL_MAX}.`, {
     evidence: { limit },
   });
 }

@@ -101,10 +101,9 @@ export class MemoryView {
    *
    * Unknown members and undefined members are refused, because without a subject all facts match.
    *
-   * @throws MemoryError `no_instant`, `unknown_row_kind`, `unknown_relation`, `empty_period`,
-   * `reversed_period`, `bad_limit`, `bad_recall`, `empty_text`, `long_text`, `no_embedder`,
-   * `bad_vector`; StoreError `store_invalid_input` if the embedder had other dimensions; the errors
-   * of the embedder; ArgumentError `bad_argument`
+   * @throws MemoryError `no_instant`, `bad_argument`, `empty_period`, `reversed_period`,
+   * `function_failed`; StoreError `store_invalid_input` if the embedder had other dimensions; the
+   * errors of the embedder; ArgumentError `bad_argument`
    */
   async recall(query: RecallQuery = {}): Promise<Recalled> {
     checkArgument(QUERY_MEMBERS, query, 'query');
@@ -155,8 +154,8 @@ export class MemoryView {
    * Computes the missing vectors of all texts of the space, as a vector search does. Returns their
    * number.
    *
-   * @throws MemoryError `no_embedder`, `bad_vector`; the errors of the embedder; ArgumentError
-   * `bad_argument`
+   * @throws MemoryError `bad_argument`, `function_failed`; the errors of the embedder;
+   * ArgumentError `bad_argument`
    */
   async embed(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
     checkArgument(EMBED_OPTIONS, options, 'options');
@@ -183,7 +182,7 @@ export class MemoryView {
    * have it in their subject or predicate. Each key has the numbers of its versions and of its lost
    * assertions, as `history` with `kind: 'all'` has them.
    *
-   * @throws MemoryError `bad_limit`, `long_text`; ArgumentError `bad_argument`
+   * @throws MemoryError `bad_argument`; ArgumentError `bad_argument`
    */
   async keys(query: KeysQuery = {}): Promise<MemoryKeys> {
     const { after, ...asked } = readKeysQuery(query);
@@ -230,7 +229,7 @@ export class MemoryView {
    * The origin of a fact: its versions, the contradictions of its claim, and the ledger entries
    * that it derives from.
    *
-   * @throws MemoryError `unknown_fact`; ArgumentError `bad_argument`
+   * @throws MemoryError `not_found`; ArgumentError `bad_argument`
    */
   async explain(fact: RecalledFact): Promise<Explained> {
     checkArgument(RECALLED_FACT, fact, 'fact');
@@ -256,7 +255,7 @@ export class MemoryView {
    * what these concluded, over any number of steps: by the recalls that their proposals observed.
    * Reads the whole store once.
    *
-   * @throws MemoryError `unknown_fact`; LedgerFault; ArgumentError `bad_argument`
+   * @throws MemoryError `not_found`; LedgerFault; ArgumentError `bad_argument`
    */
   async dependents(facts: RecalledFact | readonly RecalledFact[]): Promise<readonly DependentEntry[]> {
     const explained = await Promise.all([facts].flat().map((fact) => this.explain(fact)));
@@ -270,7 +269,7 @@ export class MemoryView {
    * The current facts that rest on a source, a policy version, an approver or a judge's vote, by
    * their provenance. Reads all current facts of the space, or of the subject or predicate.
    *
-   * @throws MemoryError `bad_recall`; LedgerFault; ArgumentError `bad_argument`
+   * @throws MemoryError `bad_argument`; LedgerFault; ArgumentError `bad_argument`
    */
   async restingOn(
     support: Support,

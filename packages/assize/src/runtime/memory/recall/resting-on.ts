@@ -20,13 +20,13 @@ export interface SupportedFact {
 
 const SUPPORTS = ['source', 'policy', 'approver', 'judge'] as const;
 
-/** @throws MemoryError `bad_recall`; ArgumentError `bad_argument` */
+/** @throws MemoryError `bad_argument`; ArgumentError `bad_argument` */
 export function checkSupport(support: Support): readonly [kind: (typeof SUPPORTS)[number], name: string] {
   checkArgument(arg.only(SUPPORTS), support, 'support');
   const given = Object.entries(support);
   const [[kind, name] = []] = given as [(typeof SUPPORTS)[number], unknown][];
   if (given.length !== 1 || !SUPPORTS.includes(kind!) || typeof name !== 'string' || name === '')
-    throw new MemoryError('bad_recall', `The support is not valid. Name one of ${SUPPORTS.join(', ')}.`);
+    throw new MemoryError('bad_argument', `The support is not valid. Name one of ${SUPPORTS.join(', ')}.`);
   return [kind!, name];
 }
 

@@ -37,7 +37,7 @@ export interface SearchWeights {
 /** A hybrid search that used only words, because the embedder failed. */
 export interface SearchFallback {
   readonly by: 'text';
-  /** The error of the embedder, or `bad_vector`. */
+  /** The error of the embedder, or `function_failed`. */
   readonly cause: unknown;
 }
 
@@ -62,7 +62,8 @@ const EMBEDDED_AT_ONCE = 64;
  * accepts are ranked. Facts without a vector of the embedder get one first. If the embedder fails,
  * a hybrid search ranks by words and says so.
  *
- * @throws MemoryError `no_embedder`, `bad_vector`; the errors of the embedder; the signal's reason
+ * @throws MemoryError `bad_argument`, `function_failed`; the errors of the embedder; the signal's
+ * reason
  */
 export async function rankFacts(
   store: FactStore,
@@ -117,7 +118,7 @@ export async function rankFacts(
     [vector] = await embedded(used, [text], signal);
   } catch (cause) {
     if (by !== 'hybrid' || signal.aborted) throw cause;
-    if (!failures.has(cause) && !isAssizeError(cause, 'bad_vector')) throw cause;
+    if (!failures.has(cause) && !isAssizeError(cause, 'function_failed')) throw cause;
     // Without words there is nothing to fall back to.
     if (wordsOf(text).length === 0) throw cause;
     return { hits: await rankedByText(), fallback: { by: 'text', cause } };
@@ -200,7 +201,7 @@ function fused(
  * Creates vectors for all texts of a space that have no vector of the embedder. Returns their
  * number. Erased texts are excluded.
  *
- * @throws MemoryError `bad_vector`; the errors of the embedder, and the signal's reason
+ * @throws MemoryError `function_failed`; the errors of the embedder, and the signal's reason
  */
 export async function embedTexts(
   store: FactStore,
@@ -225,16 +226,16 @@ export async function embedTexts(
   }
 }
 
-/** @throws MemoryError `no_embedder` */
+/** @throws MemoryError `bad_argument` */
 export function requireEmbedder(embedder: Embedder | undefined): Embedder {
   if (embedder !== undefined) return embedder;
   throw new MemoryError(
-    'no_embedder',
+    'bad_argument',
     'The runtime has no embedder. Open it with `memory.embedder`, or recall by text alone.',
   );
 }
 
-/** @throws MemoryError `bad_vector` */
+/** @throws MemoryError `function_failed` */
 async function embedded(
   embedder: Embedder,
   texts: readonly string[],
@@ -252,7 +253,7 @@ async function embedded(
   const isWhole = Array.isArray(vectors) && vectors.length === texts.length && Array.from(vectors).every(isRight);
   if (isWhole) return vectors;
   throw new MemoryError(
-    'bad_vector',
+    'function_failed',
     `The embedder ${id} returned vectors that are not valid; none was stored. Return a Float32Array of ${dimensions} finite numbers, not all zero, for each text.`,
     { evidence: { embedder: id, texts: texts.length } },
   );

@@ -10,8 +10,8 @@ export interface Scoped {
 }
 
 /**
- * Only resource fields are allowed: a misspelled one would be ignored. @throws RuntimeError
- * `bad_intent`; AuthorityError `bad_resource`
+ * Only resource fields are allowed: a misspelled one would be ignored.
+ * @throws RuntimeError `bad_intent`; AuthorityError `bad_argument`
  */
 function claimsOfScoped(what: string, given: Scoped): Claim[] {
   if (typeof given !== 'object' || given === null) throw badIntent(`${what} takes an object { reads, writes }`);
@@ -21,7 +21,7 @@ function claimsOfScoped(what: string, given: Scoped): Claim[] {
   return claimsFrom(given);
 }
 
-/** @throws RuntimeError `bad_intent`; AuthorityError `bad_resource` */
+/** @throws RuntimeError `bad_intent`; AuthorityError `bad_argument` */
 export function claimsFrom(given: Scoped): Claim[] {
   const { reads = [], writes = [] } = given;
   if (!Array.isArray(reads) || !Array.isArray(writes)) throw badIntent('reads and writes must be lists of scopes');

@@ -16,7 +16,7 @@ import { pivotOf } from './stages.ts';
  * no call of a tool runs. The plan has no effects, so it cannot be committed.
  *
  * @throws EffectError `unknown_tool`, `bad_input`, `bad_resolver`, `no_counselor`, `second_pivot`;
- * AuthorityError `bad_amount`
+ * AuthorityError `bad_argument`
  */
 export async function planOnly(
   effects: TransactionEngines,

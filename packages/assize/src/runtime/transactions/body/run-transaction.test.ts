@@ -296,7 +296,7 @@ describe('a transaction', () => {
       (tx) => tx.call('reversible.externalised', { what: 'x' }),
       'not_authorised',
     ],
-    ['a claim that is no scope', { writ, writes: ['a//b'] }, () => undefined, 'bad_resource'],
+    ['a claim that is no scope', { writ, writes: ['a//b'] }, () => undefined, 'bad_argument'],
     ['a deadline that is none', { writ, deadlineMs: 0 }, () => undefined, 'bad_intent'],
     ['a name that is empty', { writ, name: '' }, () => undefined, 'bad_intent'],
   ])('refuses %s, and does nothing', async (_, options, body, code) => {

@@ -1,5 +1,5 @@
-import { isAssizeError, type Json, toError } from '#base';
-import { plainText } from '#canon';
+import { isInstance, type Json, toError } from '#base';
+import { CanonError, plainText } from '#canon';
 import { type Claim, EffectError, type Tool } from '#effects';
 import type { Domain, Intent, ProposedCall } from '#kernel';
 import { badIntent, type ProposalInput } from '../../records/intent.ts';
@@ -312,7 +312,7 @@ export function pivotOf({ name, spec: { channel } }: Tool): Pivot {
  * `too_much`; other errors unchanged
  */
 function failedToPropose(error: unknown): never {
-  if (!isAssizeError(error, 'too_large')) throw error;
+  if (!isInstance(error, CanonError) || error.code !== 'too_large') throw error;
   throw new EffectError(
     'too_much',
     'The entry of the transaction (proposal, calls, and up to 16 KiB of each answer) would exceed 1 MiB, so its effects are compensated. Use several transactions.',

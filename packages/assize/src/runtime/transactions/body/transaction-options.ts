@@ -80,7 +80,7 @@ interface Checked {
 /**
  * Copies the options. A caller that reuses the object for its next transaction does not change this
  * one.
- * @throws RuntimeError `bad_intent`; AuthorityError `bad_resource`
+ * @throws RuntimeError `bad_intent`; AuthorityError `bad_argument`
  */
 export function checkedOptions(given: TransactionOptions, body: unknown): Checked {
   if (typeof given !== 'object' || given === null) throw badIntent('a transaction must have options with a writ');

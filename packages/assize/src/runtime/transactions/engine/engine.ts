@@ -363,9 +363,9 @@ export class TransactionEngine {
    * Records an operator's decision and resumes the transaction. Releases the kept claims that no
    * unresolved effect needs any more. Decisions on one transaction run in order.
    *
-   * @throws EffectError `bad_resolution`, `needs_confirmation`, `unknown_effect`,
-   * `nothing_to_resolve`, `already_resolved`, `lease_lost`; the close error, or the reason why
-   * recovery stopped, with nothing recorded
+   * @throws EffectError `bad_resolution`, `needs_confirmation`, `not_found`, `wrong_state`,
+   * `already_done`, `lease_lost`; the close error, or the reason why recovery stopped, with nothing
+   * recorded
    */
   async resolve(resolution: CheckedResolution): Promise<ResolvedEffect> {
     // No caller would wait for the result.

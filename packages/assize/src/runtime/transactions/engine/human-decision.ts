@@ -128,28 +128,23 @@ export function checkUnresolved(
   known: KnownTransaction | undefined,
   isLet: boolean,
 ): void {
-  if (known === undefined)
-    throw refused('nothing_to_resolve', { epoch, n }, `The effect log has no transaction ${epoch}`);
+  if (known === undefined) throw refused('wrong_state', { epoch, n }, `The effect log has no transaction ${epoch}`);
   const effect = known.effects[n];
   const state = known.state.effects[n];
   if (effect === undefined || state === undefined) {
     const count = known.effects.length;
     const has = count === 0 ? 'no effects' : count === 1 ? 'one effect, 0' : `${count} effects, 0 to ${count - 1}`;
-    throw refused('unknown_effect', { epoch, n }, `Transaction ${epoch} has no effect ${n}. It has ${has}`);
+    throw refused('not_found', { epoch, n }, `Transaction ${epoch} has no effect ${n}. It has ${has}`);
   }
   const { tool, resolved } = effect;
   const what = `The effect of ${tool} in transaction ${epoch}`;
   if (!isUnresolved(state.phase)) {
     if (resolved !== undefined)
-      throw refused(
-        'already_resolved',
-        { epoch, n },
-        `${what} was already resolved as ${resolved.as} by ${resolved.by}`,
-      );
-    throw refused('nothing_to_resolve', { epoch, n }, `${what} is ${state.phase} and needs no decision`);
+      throw refused('already_done', { epoch, n }, `${what} was already resolved as ${resolved.as} by ${resolved.by}`);
+    throw refused('wrong_state', { epoch, n }, `${what} is ${state.phase} and needs no decision`);
   }
   if (!isLet)
-    throw refused('nothing_to_resolve', { epoch, n }, `Transaction ${epoch} is still in progress. Wait until it ends`);
+    throw refused('wrong_state', { epoch, n }, `Transaction ${epoch} is still in progress. Wait until it ends`);
   if (as !== 'retry') return;
   const retry = retryOf(known.state, n);
   if (retry === 'never')
@@ -167,7 +162,7 @@ export function checkUnresolved(
 }
 
 function refused(
-  code: 'nothing_to_resolve' | 'unknown_effect' | 'already_resolved' | 'bad_resolution' | 'needs_confirmation',
+  code: 'wrong_state' | 'not_found' | 'already_done' | 'bad_resolution' | 'needs_confirmation',
   evidence: { readonly epoch: number; readonly n: number },
   what: string,
 ): EffectError {

@@ -25,7 +25,7 @@ export class RecoveryFailures {
     reportFailure(
       this.#listener,
       new RuntimeError(
-        'recovery_failed',
+        'background_failed',
         `Transaction ${epoch} could not be resumed; it keeps its claims and is retried: ${why}`,
         { evidence: { epoch }, cause },
       ),

@@ -151,17 +151,17 @@ export interface Costs extends Pick<LoggedEffect, 'undo_cost'> {
   readonly cost: Amounts;
 }
 
-/** @throws AuthorityError `bad_amount` */
+/** @throws AuthorityError `bad_argument` */
 export function costsOf(tool: Tool, input: Json): Costs {
   return { cost: costOf(tool, input), ...undoCostOf(tool, input) };
 }
 
-/** The cost of a call. @throws AuthorityError `bad_amount` */
+/** The cost of a call. @throws AuthorityError `bad_argument` */
 export function costOf({ name, spec }: Tool, input: Json): Amounts {
   return spec.cost === undefined ? NO_COST : declaredCost(name, 'cost', () => spec.cost?.(copyJson(input) as never));
 }
 
-/** The compensation cost of a call, as the log records it. @throws AuthorityError `bad_amount` */
+/** The compensation cost of a call, as the log records it. @throws AuthorityError `bad_argument` */
 export function undoCostOf({ name, spec }: Tool, input: Json): Pick<LoggedEffect, 'undo_cost'> {
   if (spec.undoCost === undefined) return {};
   const items = costItems(declaredCost(name, 'undoCost', () => spec.undoCost?.(copyJson(input) as never)));
@@ -171,11 +171,11 @@ export function undoCostOf({ name, spec }: Tool, input: Json): Pick<LoggedEffect
 /**
  * Reads the costs that a tool returns. A tool without costs returns nothing. A promise is rejected:
  * it has no units and would count as no cost.
- * @throws AuthorityError `bad_amount`, naming the tool
+ * @throws AuthorityError `bad_argument`, naming the tool
  */
 export function declaredCost(tool: string, member: 'cost' | 'undoCost', costOf: () => Amounts | undefined): Amounts {
   const refused = (why: string, cause?: unknown): AuthorityError =>
-    new AuthorityError('bad_amount', `The ${member} of ${tool} is not valid: ${why}`, { evidence: { tool }, cause });
+    new AuthorityError('bad_argument', `The ${member} of ${tool} is not valid: ${why}`, { evidence: { tool }, cause });
   let cost: Amounts;
   try {
     cost = costOf() ?? {};
@@ -187,7 +187,7 @@ export function declaredCost(tool: string, member: 'cost' | 'undoCost', costOf: 
     costItems(cost);
     return cost;
   } catch (error) {
-    throw isAssizeError(error, 'bad_amount') ? refused(error.message) : error;
+    throw isAssizeError(error, 'bad_argument') ? refused(error.message) : error;
   }
 }
 

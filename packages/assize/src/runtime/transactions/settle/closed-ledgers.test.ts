@@ -91,7 +91,7 @@ test.each([
   });
   Object.assign(store, { commit, resolve });
   const again = assize.resolveEffect(decision);
-  if (has) await expect(again).rejects.toMatchObject({ code: 'already_resolved' });
+  if (has) await expect(again).rejects.toMatchObject({ code: 'already_done' });
   else expect(await again).toMatchObject({ phase: 'accepted' });
   expect(await assize.recoverEffects()).toHaveLength(LEFT - 1);
   await assize.close();

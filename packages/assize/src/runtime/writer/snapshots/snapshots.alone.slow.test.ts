@@ -379,7 +379,7 @@ describe('a snapshot that was changed', () => {
         const text = JSON.stringify(changedAt(honest, place, removed));
         const broken = { ...row, text };
         expect(await openedWith(store, broken), String(place)).toMatchObject({
-          told: ['snapshot_failed'],
+          told: ['background_failed'],
           state,
           head,
         });
@@ -420,7 +420,7 @@ describe('a snapshot that was changed', () => {
     const faults = (await fsck(store)).faults.map(({ code }) => code);
     // A text without a format belongs to no known version.
     expect([opened.told, faults]).toEqual(
-      _what === 'other JSON' ? [[], []] : [['snapshot_failed'], ['snapshot_differs']],
+      _what === 'other JSON' ? [[], []] : [['background_failed'], ['snapshot_differs']],
     );
   });
 
@@ -433,7 +433,7 @@ describe('a snapshot that was changed', () => {
     const { data: _gone, ...rest } = forged['state'] as Record<string, Json>;
     const text = JSON.stringify({ ...forged, state: rest });
     const opened = await openedWith(store, { ...row, text, hash: hashText(text) });
-    expect(opened).toMatchObject({ told: ['snapshot_failed'], state: trajectory.state(), head: trajectory.head });
+    expect(opened).toMatchObject({ told: ['background_failed'], state: trajectory.state(), head: trajectory.head });
   });
 
   test('of a truncated trajectory is not used', async () => {
@@ -441,7 +441,7 @@ describe('a snapshot that was changed', () => {
     const cut = new RecordedStore();
     for (const batch of store.batches.slice(0, -1)) await cut.commit(batch);
     const opened = await openedWith(cut, row);
-    expect([opened.told, opened.trajectory.length]).toEqual([['snapshot_failed'], length - 1]);
+    expect([opened.told, opened.trajectory.length]).toEqual([['background_failed'], length - 1]);
   });
 });
 
@@ -611,7 +611,7 @@ describe.each(FAULTS)('with a store that has $kind', (fault) => {
       const trajectory = await assize.open('t');
       expect([trajectory.head, trajectory.state()]).toEqual([honest.head, honest.state]);
       await assize.close();
-      expect(told.map(({ code }) => code)).toEqual(fault.kind === 'delay' ? [] : ['snapshot_failed']);
+      expect(told.map(({ code }) => code)).toEqual(fault.kind === 'delay' ? [] : ['background_failed']);
       // The next opening has it, or makes it.
       const next = await openedWith(store, undefined);
       await next.assize.close();
@@ -626,7 +626,7 @@ test('without a listener the process emits a warning', async () => {
   await store.putSnapshot({ ...row, hash: hashText('another') }, 0);
   const warned = new Promise((resolve) => process.once('warning', resolve));
   await runtimeOver(store, domains, { snapshots: store }).open('t');
-  expect(await warned).toMatchObject({ code: 'snapshot_failed', message: expect.stringContaining('hash') });
+  expect(await warned).toMatchObject({ code: 'background_failed', message: expect.stringContaining('hash') });
 });
 
 test('if the listener throws, the process warns, and the opening succeeds', async () => {

@@ -176,7 +176,7 @@ export class Snapshots {
 
 function failed(trajectoryId: string, what: string, cause: unknown): RuntimeError {
   const why = thrownText(cause);
-  return new RuntimeError('snapshot_failed', `The snapshot of ${trajectoryId} ${what}: ${why}`, {
+  return new RuntimeError('background_failed', `The snapshot of ${trajectoryId} ${what}: ${why}`, {
     evidence: { trajectory_id: trajectoryId },
     cause,
   });

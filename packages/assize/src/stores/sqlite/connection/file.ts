@@ -41,9 +41,8 @@ export function fileUrl(path: string, params: Readonly<Record<string, string>>):
 /**
  * Whether the file exists.
  *
- * @throws {StoreError} `store_not_recognised` for a folder, a device or an empty file. A store
- *   never leaves an empty file, but a truncated copy does. A new ledger in such a file would hide
- *   the loss.
+ * @throws {StoreError} `store_other_schema` for a folder, a device or an empty file. A store never
+ * leaves an empty file, but a truncated copy does. A new ledger in such a file would hide the loss.
  */
 export function isPresent(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -53,7 +52,7 @@ export function isPresent(path: string): boolean {
     : stats.size === 0
       ? 'is an empty file. Restore the store, or remove the file to create a new one'
       : undefined;
-  if (fault !== undefined) throw new StoreError('store_not_recognised', `${path} ${fault}.`, { evidence: { path } });
+  if (fault !== undefined) throw new StoreError('store_other_schema', `${path} ${fault}.`, { evidence: { path } });
   return true;
 }
 

@@ -9,8 +9,8 @@ import { openDatabase } from '../connection/database.ts';
  * The function loads the library once into a database in memory. Later connections can therefore
  * load it too.
  *
- * @throws {StoreError} `store_no_driver` if the package is not installed, or cannot be loaded on
- *   this machine
+ * @throws {StoreError} `missing_package` if the package is not installed, or cannot be loaded on
+ * this machine
  */
 export async function sqliteVecPath(): Promise<string> {
   const { getLoadablePath } = await importPackage();
@@ -26,7 +26,7 @@ export async function sqliteVecPath(): Promise<string> {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new StoreError(
-      'store_no_driver',
+      'missing_package',
       `sqlite-vec cannot be loaded on this machine (${why}). Install sqlite-vec, or use exact vectors, which finds the same.`,
       { cause },
     );
@@ -51,7 +51,7 @@ async function importPackage(): Promise<{ readonly getLoadablePath: () => string
   } catch (cause) {
     if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new StoreError(
-      'store_no_driver',
+      'missing_package',
       'The package sqlite-vec is not installed. Run npm install sqlite-vec, or use exact vectors, which finds the same.',
       { cause },
     );

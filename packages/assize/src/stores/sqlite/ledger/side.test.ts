@@ -38,7 +38,8 @@ test('a file of an earlier schema is refused, with its missing table', async () 
   db.exec('DROP TABLE side');
   db.close();
   await expect(openSqlite({ path })).rejects.toMatchObject({
-    code: 'store_changed_schema',
+    code: 'store_other_schema',
+    message: expect.stringContaining('Undo the change or restore a'),
     evidence: { faults: expect.arrayContaining(['the table side is missing']) },
   });
   const reader = await openSqlite({ path, mode: 'readonly' });

@@ -56,7 +56,7 @@ function keyOf({ type, name }: SchemaObject): string {
 }
 
 /**
- * Throws `store_changed_schema` if the schema of the file has faults. `path` names the store. A
+ * Throws `store_other_schema` if the schema of the file has faults. `path` names the store. A
  * later call compares again only after a change of the file's schema.
  */
 export function prepareRequireSchema(db: DatabaseSync, path: string): () => void {

@@ -121,9 +121,9 @@ export class BatchWriter {
   /**
    * Call this first in every transaction. It clears the caches if another connection has written.
    *
-   * @throws {StoreError} `store_newer_schema` if that connection has migrated the file, because no
-   *   write of this version fits the new schema; `store_changed_schema` if that connection has
-   *   changed the schema otherwise; `store_retired` if that connection has retired the store
+   * @throws {StoreError} `store_other_schema` if that connection has migrated the file, because no
+   * write of this version fits the new schema; `store_other_schema` if that connection has changed
+   * the schema otherwise; `store_retired` if that connection has retired the store
    */
   begin(): void {
     const version = this.#dataVersion.get()?.['data_version'];
@@ -162,8 +162,8 @@ export class BatchWriter {
    * Writes the batch, or writes nothing and returns the reason.
    *
    * @throws SQLite's error. StoreError for misuse of the effect log or of facts, and
-   *   `unsealed_writer`, with nothing written. `DuplicateEntry` for an id that the store has at
-   *   another position: part of the batch is then written, and the caller must roll it back.
+   * `root_key_missing`, with nothing written. `DuplicateEntry` for an id that the store has at
+   * another position: part of the batch is then written, and the caller must roll it back.
    */
   write(batch: Batch): CommitResult {
     const ahead = aheadOf(this.#clock, batch.clock);

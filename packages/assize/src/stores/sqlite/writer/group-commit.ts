@@ -40,7 +40,7 @@ const FRAME_BYTES = 4_096 + 24;
 export const CUT_PAUSE_MS = 100;
 
 /** The refusals of a group before anything is written. */
-const UNWRITTEN = ['store_newer_schema', 'store_changed_schema', 'store_retired'] as const;
+const UNWRITTEN = ['store_other_schema', 'store_retired'] as const;
 
 interface Scrub {
   readonly resolve: () => void;
