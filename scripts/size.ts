@@ -11,10 +11,10 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
-  assize: [86, 571],
+  assize: [83.3, 552],
   '@assize/postgres': [7.9, 40],
   '@assize/command': [1.8, 12],
-  '@assize/cli': [21.9, 165],
+  '@assize/cli': [23, 172],
   '@assize/server': [17.3, 135],
   '@assize/testing': [12, 118],
   '@assize/gate': [13, 102],

@@ -76,7 +76,7 @@ async function placeTenant({ log, watch }: Cell, tenant: string): Promise<void> 
     await log.order('place', { tenant, cell: watch.proposedFor(tenant).name }, SERVER);
   } catch (error) {
     // Another server may have placed it.
-    if (!isAssizeError(error, 'order_refused')) throw error;
+    if (!isAssizeError(error, 'wrong_state')) throw error;
   }
   await watch.readAgain();
 }
