@@ -1,9 +1,9 @@
 import type { Ruling } from 'assize';
 import { describe, expect, test } from 'vitest';
+import { Clinic } from '../../../../../tests/support/domains/udt-clinic.ts';
 import { addDays } from './days.ts';
 import { udtInitial } from './initial.ts';
 import type { Tier, UdtState } from './schema.ts';
-import { Clinic } from './testing/clinic.ts';
 
 // Days are counted from enrolment, which is day 0. A claim is for the test of its day, the
 // definitive one if there are two, and expects a ruling: `ok`, or the invariant that refuses it.

@@ -2,9 +2,9 @@ import type { Ruling } from 'assize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../../../tests/support/cases.ts';
+import { Clinic } from '../../../../../tests/support/domains/udt-clinic.ts';
 import { addDays, daysBetween } from './days.ts';
 import type { Tier } from './schema.ts';
-import { Clinic } from './testing/clinic.ts';
 
 // Random lives of one patient, adjudicated by the runtime and by a model. The model follows the
 // table of docs/decisions/019-shipped-domains.md over plain numbers of days, and has no footprints,

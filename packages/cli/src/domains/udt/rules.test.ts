@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { Clinic } from '../../../../../tests/support/domains/udt-clinic.ts';
 import { watchedDomain } from '../../../../../tests/support/models/watched-domain.ts';
 import { udt } from './index.ts';
 import { udtInitial } from './initial.ts';
-import { Clinic } from './testing/clinic.ts';
 
 const P = 'dana';
 

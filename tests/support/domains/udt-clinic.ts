@@ -1,6 +1,6 @@
 import type { Domain, Ruling, Store, Trajectory } from 'assize';
-import { Stage, whose } from '../../../../../../tests/support/ledger/domain-stage.ts';
-import { type UdtActions, type UdtState, udt } from '../index.ts';
+import { type UdtActions, type UdtState, udt } from '../../../packages/cli/src/domains/udt/index.ts';
+import { Stage, whose } from '../ledger/domain-stage.ts';
 
 export interface ClinicOptions {
   readonly initial?: UdtState;
