@@ -3,6 +3,7 @@
  *
  * - A package imports only the packages that its package.json names, and those stand before it.
  * - A room, a folder of `src`, imports only the rooms on its own line, by their `#` name.
+ * - In the rooms of `FOLDERS`, a folder imports only its own files and the folders before it.
  * - A workspace (`labs`, `examples`) imports only packages and its own files; `labs` also
  *   `examples`.
  * - No file imports itself through others, types included (`circles`).
@@ -66,6 +67,26 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
   server: { src: [] },
   cells: { src: [] },
   cli: { src: [] },
+};
+
+/**
+ * The folders of the large rooms, in their reading order. A file beside the folders may import them
+ * all.
+ */
+export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  'packages/assize/src/kernel/': ['domain/', 'state/', 'judge/'],
+  'packages/assize/src/ledger/': ['entry/', 'ports/', 'rules/', 'replay/', 'export/', 'log/'],
+  'packages/assize/src/runtime/': [
+    ...['authority/', 'records/', 'writer/'],
+    ...['limits/', 'coordination/', 'settle/', 'log/', 'engine/', 'body/'].map((folder) => `transactions/${folder}`),
+    ...['memory/visible/', 'memory/plan/', 'memory/maintain/', 'lineage/', 'memory/recall/'],
+    ...['approve/pending/', 'approve/decide/', 'approve/', 'inspect/', 'propose/decide/', 'propose/'],
+    ...['delegate/', 'upgrade/', 'erase/', 'memory/'],
+  ],
+  'packages/server/src/': [
+    ...['log/', 'watchdog/', 'problems/', 'principals/', 'notices/', 'events/'],
+    ...['hooks/calls/', 'hooks/', 'simulations/', 'operations/', 'openapi/', 'routing/', 'http/'],
+  ],
 };
 
 /** The rooms of the core that a room of another package imports, where they are not all. */
@@ -287,10 +308,25 @@ function judgeInside(packages: Packages, file: string, specifier: string): strin
   const [room, other] = [roomOf(file), roomOf(target)];
   const may = PACKAGES[folder.slice('packages/'.length)]?.[room];
   if (may === undefined) return `${dirname(file)} is in no room; add it to scripts/layers.ts`;
-  if (room === other) return isApart(file, target) ? `${apartOf(file)} imports no folder beside it` : undefined;
+  if (room === other)
+    return isApart(file, target) ? `${apartOf(file)} imports no folder beside it` : judgeFolders(file, target);
   if (isTest(file)) return undefined;
   if (specifier.startsWith('.') && room !== 'public') return 'import another room by its # name';
   return may.includes(other) ? undefined : `${room} may import ${may.join(', ') || 'no other room'}`;
+}
+
+/** Imports between the folders of a room. */
+function judgeFolders(file: string, target: string): string | undefined {
+  const room = Object.keys(FOLDERS).find((each) => file.startsWith(each));
+  if (room === undefined || isTest(file)) return undefined;
+  const folders = FOLDERS[room]!;
+  const placeOf = (path: string): number => folders.findIndex((folder) => path.startsWith(`${room}${folder}`));
+  const [own, other] = [placeOf(file), placeOf(target)];
+  if (own < 0 && file.slice(room.length).includes('/'))
+    return `${dirname(file)} is in no folder; add it to scripts/layers.ts`;
+  return own >= 0 && other > own
+    ? `${folders[own]} may not import ${folders[other]}, which stands after it`
+    : undefined;
 }
 
 function judgeWorkspace(packages: Packages, file: string, workspace: string, specifier: string): string | undefined {

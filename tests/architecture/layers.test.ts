@@ -1,13 +1,17 @@
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { specifiers, violations } from '../../scripts/layers.ts';
+import { FOLDERS, specifiers, violations } from '../../scripts/layers.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 test('every import follows the reading order', () => {
   expect(violations(root)).toEqual([]);
+});
+
+test.each(Object.entries(FOLDERS))('the folders of %s exist', (room, folders) => {
+  expect(folders.filter((folder) => !existsSync(join(root, room, folder)))).toEqual([]);
 });
 
 /** The reasons why a file with one import is refused, beside the manifests of this repository. */
@@ -34,6 +38,8 @@ test.each([
   ['a library that is not declared', 'packages/cells/src/a.ts', 'hono', 'does not name hono'],
   ['zod, from the ledger', 'packages/assize/src/ledger/a.ts', 'zod', 'imports zod'],
   ['Node, from pure rules', 'packages/assize/src/kernel/a.ts', 'node:fs', 'is pure'],
+  ['a later folder of its room', 'packages/assize/src/kernel/state/a.ts', '../judge/b.ts', 'may not import judge/'],
+  ['a folder without a place', 'packages/assize/src/kernel/new/a.ts', '../state/b.ts', 'is in no folder'],
   ['a folder that is in no room', 'packages/assize/src/new/a.ts', './b.ts', 'is in no room'],
 ])('an import of %s is refused', (_what, file, specifier, why) => {
   expect(reasons(file, specifier)).toEqual([expect.stringContaining(why)]);
