@@ -1,6 +1,6 @@
-/** Every path that a page names in backticks exists. */
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** Every path that a page names in backticks exists, and a package's README names its rooms. */
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
@@ -52,5 +52,24 @@ describe.each(pages)('%s', (page) => {
     const text = readFileSync(join(root, page), 'utf8').replace(/^ *```[\s\S]*?^ *```$/gm, '');
     const links = [...text.matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(([, link = '']) => link);
     expect(links.filter((link) => !existsSync(join(root, page, '..', link)))).toEqual([]);
+  });
+});
+
+describe.each(globSync('packages/*/README.md', { cwd: root }))('%s', (page) => {
+  const lines = readFileSync(join(root, page), 'utf8').split('\n');
+
+  test('has at most 60 lines', () => {
+    expect(lines.length - 1).toBeLessThanOrEqual(60);
+  });
+
+  test('names each room of the package, and no other', () => {
+    const folders = readdirSync(join(root, dirname(page), 'src'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && entry.name !== 'public')
+      .map(({ name }) => name);
+    const cells = lines.filter((line) => line.startsWith('| `')).map((line) => line.split(' | ')[0] ?? '');
+    const rooms = cells.flatMap((cell) => [...cell.matchAll(/`([\w-]+)\/`/g)].map(([, name]) => name));
+    const entries = cells.flatMap((cell) => [...cell.matchAll(/`@assize\/\w+\/([\w-]+)`/g)].map(([, name]) => name));
+    expect(folders.filter((name) => !rooms.includes(name) && !entries.includes(name))).toEqual([]);
+    expect(rooms.filter((name) => name === undefined || !folders.includes(name))).toEqual([]);
   });
 });

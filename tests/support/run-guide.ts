@@ -1,20 +1,11 @@
-/** Runs a page of docs/guide in a folder of its own: its files, and its commands. */
+/** Runs a page in a folder of its own: its files, and its commands. */
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { type Block, blocksOf } from './process/guide-files.ts';
 import { PACKAGES } from './process/link-packages.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -32,6 +23,8 @@ export interface GuideOptions {
   /** Packages that are installed elsewhere than in the clone: their folders, by name. */
   readonly apart?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
+  /** Variables of the commands. */
+  readonly env?: Readonly<Record<string, string>>;
   /**
    * A project that has installed the built package. The page runs in it, in plain JavaScript, and
    * the project has the packages only for that time.
@@ -39,8 +32,9 @@ export interface GuideOptions {
   readonly project?: string;
 }
 
+/** `name` is a page of docs/guide, or a path from the root of the repository. */
 export function runGuide(name: string, options: GuideOptions): GuideRun {
-  const { packages, apart = {}, timeoutMs = 60_000, project } = options;
+  const { packages, apart = {}, timeoutMs = 60_000, env = {}, project } = options;
   const blocks = project === undefined ? blocksOf(name) : inJavaScript(blocksOf(name));
   const here = mkdtempSync(join(project ?? tmpdir(), 'assize-guide-'));
   onTestFinished(() => rmSync(here, { recursive: true }));
@@ -59,17 +53,17 @@ export function runGuide(name: string, options: GuideOptions): GuideRun {
     symlinkSync(folder, link);
     if (project !== undefined) onTestFinished(() => unlinkSync(link));
   }
-  for (const { info, text } of blocks) {
-    const [, file] = info.split(' ');
-    if (file !== undefined) writeFileSync(join(here, file), text);
+  for (const { says, code } of blocks) {
+    const [, file] = says.split(' ');
+    if (file !== undefined) writeFileSync(join(here, file), code);
   }
-  const lines = blocks.filter(({ info }) => info === 'console').flatMap(({ text }) => text.trimEnd().split('\n'));
+  const lines = blocks.filter(({ says }) => says === 'console').flatMap(({ code }) => code.trimEnd().split('\n'));
   const commands = lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2));
   const path = `${join(here, 'bin')}:${join(process.execPath, '..')}:${process.env['PATH']}`;
   const printed = execFileSync('sh', ['-eu', '-c', commands.join('\n')], {
     cwd: here,
     encoding: 'utf8',
-    env: { ...process.env, PATH: path, NO_COLOR: '1' },
+    env: { ...process.env, ...env, PATH: path, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: timeoutMs,
   });
@@ -77,24 +71,14 @@ export function runGuide(name: string, options: GuideOptions): GuideRun {
   return { commands, printed: printed.trimEnd().split('\n'), shown };
 }
 
-interface Block {
-  readonly info: string;
-  readonly text: string;
-}
-
-function blocksOf(name: string): readonly Block[] {
-  const page = readFileSync(join(root, 'docs/guide', name), 'utf8');
-  return [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', text = '']) => ({ info, text }));
-}
-
 /** The blocks with programs in JavaScript, under names that end in .js in commands and imports. */
 function inJavaScript(blocks: readonly Block[]): readonly Block[] {
-  const files = blocks.map(({ info }) => info.split(' ')[1] ?? '').filter((file) => file.endsWith('.ts'));
+  const files = blocks.map(({ says }) => says.split(' ')[1] ?? '').filter((file) => file.endsWith('.ts'));
   const renamed = (text: string): string =>
     files.reduce((all, file) => all.replaceAll(file, file.replace(/ts$/, 'js')), text);
-  return blocks.map(({ info, text }) => ({
-    info: renamed(info),
-    text: renamed(info.endsWith('.ts') ? stripTypeScriptTypes(text) : text),
+  return blocks.map(({ says, code }) => ({
+    says: renamed(says),
+    code: renamed(says.endsWith('.ts') ? stripTypeScriptTypes(code) : code),
   }));
 }
 

@@ -160,6 +160,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'tests/e2e/mastra/types.slow.test.ts',
       'tests/e2e/examples.slow.test.ts',
       'tests/e2e/integration-packages.long.test.ts',
+      'tests/e2e/package-readmes.long.test.ts',
       'tests/console/frameworks.long.test.ts',
     ],
     named: /(Mastra|mastra-agent\.ts) \(absent without npm ci --prefix peers\)/,
