@@ -49,7 +49,7 @@ withPostgres('PostgreSQL', (postgres) => {
 
 test('the example of server prints the output that its README shows', async () => {
   const guide = await ServedGuide.begin();
-  onTestFinished(() => void guide.end());
+  onTestFinished(async () => void (await guide.end()));
   await guide.follow(readmeOf('server'), ['sh']);
   expect(guide.steps.length).toBeGreaterThan(0);
   for (const { command, printed, shown } of guide.steps) expect(printed, command).toBe(shown);
