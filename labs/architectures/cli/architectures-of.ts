@@ -1,6 +1,5 @@
-import { importModule, lookedAt } from '@assize/cli/internal/files/module-file.ts';
 import { chatModelOf, modelIdOf } from '@assize/cli/internal/store/chat-model.ts';
-import { CliError, readText } from '@assize/command';
+import { CliError, importModule, lookedAt, readText } from '@assize/command';
 import type { Store } from 'assize/internal/stores';
 import { type Architecture, judged, kernel, microservices } from '../index.ts';
 

@@ -1,7 +1,6 @@
 import { readAnchors, writeAnchors } from '@assize/cli/internal/store/anchors.ts';
-import { watchedStore } from '@assize/cli/internal/store/watched-store.ts';
 import type { Output, Session } from '@assize/command';
-import { EXIT, type ExitCode, green, line, red } from '@assize/command';
+import { EXIT, type ExitCode, green, line, red, watchedStore } from '@assize/command';
 import { generateKeys } from 'assize';
 import type { JobOptions, JobReport } from '../../../examples/domains/job/index.ts';
 

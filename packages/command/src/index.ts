@@ -17,6 +17,7 @@ export {
 export { isSystemFault, unreadable, unwritable } from './files/file-faults.ts';
 export { makeFolder, requireWritable } from './files/folders.ts';
 export { checked, type LinesFile, linesTo, openLines, readJson, readLines, readText } from './files/input-file.ts';
+export { badFile, importModule, isFile, lookedAt, whyOf } from './files/module-file.ts';
 export {
   anchorsOption,
   between,
@@ -38,8 +39,22 @@ export {
 } from './files/options.ts';
 export { replaceFile } from './files/replace-file.ts';
 export { writeNew } from './files/write-file.ts';
+export {
+  beginning,
+  ending,
+  INSTANT_HELP,
+  instantOrAny,
+  instantOrDay,
+  instantText,
+  periodOf,
+  periodText,
+} from './input/periods.ts';
+export { ENTRY_HELP, entryNamed, POINT_HELP, placeIn, pointOf } from './input/points.ts';
+export { httpUrl, serverAddress, unanswered } from './input/server-address.ts';
+export { ambiguous, entryAt, findEntry, headOf, isPrefix } from './store/entries.ts';
 export { requireStoreFile } from './store/missing-store.ts';
 export { onlyCounselor, project } from './store/project.ts';
+export { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from './store/recovery-key.ts';
 export {
   anchoredRoot,
   requireLocal,
@@ -49,7 +64,9 @@ export {
   SERVED,
 } from './store/root-key.ts';
 export { inSession, type Session, type SharedOptions, type StorelessOptions } from './store/session.ts';
+export { watchedStore } from './store/watched-store.ts';
 export { asksYes, canAsk } from './terminal/confirm.ts';
+export { faultText } from './terminal/fault-text.ts';
 export { helpOptions, wrapHelp } from './terminal/help.ts';
 export { Interrupted, listenForSignals, whileBlocked } from './terminal/interrupt.ts';
 export { isLong, outlineOf } from './terminal/outline.ts';

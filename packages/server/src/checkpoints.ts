@@ -1,4 +1,10 @@
-import { httpWitness, makeCheckpoint, verifyLogged, type Witness } from '@assize/audit/internal/checkpoints';
+import {
+  httpWitness,
+  type LogKeys,
+  makeCheckpoint,
+  verifyLogged,
+  type Witness,
+} from '@assize/audit/internal/checkpoints';
 import { type Instant, instantOf } from 'assize/internal/canon';
 import {
   formatVerifierKey,
@@ -29,12 +35,6 @@ export interface Cosigned {
   readonly name: string;
   readonly key: string;
   readonly cosigned_at?: Instant;
-}
-
-/** The key that signs checkpoints of a log now, and those that signed before. */
-export interface LogKeys {
-  readonly signer: SignerKey;
-  readonly earlier: readonly VerifierKey[];
 }
 
 /** The witnesses of a configuration. */

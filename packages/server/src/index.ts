@@ -9,7 +9,6 @@
  * Never: trusts a name in a body, or decides instead of the kernel.
  */
 
-export type { LogKeys } from './checkpoints.ts';
 export { ServerError, type ServerErrorCode } from './errors.ts';
 export { ConsoleFiles } from './http/console-files.ts';
 export { openApiDocument } from './openapi/document.ts';

@@ -1,4 +1,5 @@
 import type { BundleOptions } from '@assize/audit/internal/bundle';
+import type { LogKeys } from '@assize/audit/internal/checkpoints';
 import type { Rules } from '@assize/gate/internal/gateway';
 import type { Policy } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
@@ -6,7 +7,6 @@ import type { Deployment, ResolvedConfig, RootKey } from 'assize/internal/config
 import type { Domain, Migration } from 'assize/internal/kernel';
 import type { Clock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
-import type { LogKeys } from './checkpoints.ts';
 import type { ConsoleFiles } from './http/console-files.ts';
 
 /** The verifiers that proof bundles contain: the program in Python, and the page. */

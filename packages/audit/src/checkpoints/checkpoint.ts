@@ -20,6 +20,12 @@ import {
 } from 'assize/internal/merkle';
 import { RuntimeError } from 'assize/internal/runtime';
 
+/** The key that signs checkpoints of a log now, and those that signed before. */
+export interface LogKeys {
+  readonly signer: SignerKey;
+  readonly earlier: readonly VerifierKey[];
+}
+
 export interface CheckpointOptions {
   /** The log's own key; its name is the origin. */
   readonly signer: SignerKey;

@@ -12,7 +12,6 @@ import {
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { WitnessFile, witnessServer } from '@assize/audit/internal/witness';
 import { generateKeys } from 'assize/internal/canon';
 import type { EntryRow } from 'assize/internal/ledger';
 import {
@@ -25,6 +24,7 @@ import {
 } from 'assize/internal/merkle';
 import { openStore, type Store } from 'assize/internal/stores';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { WitnessFile, witnessServer } from '#witness';
 import { ChainWriter, commitMembers, rootMembers, second } from '../../../../tests/support/ledger/rows.ts';
 import { openUnguarded } from '../../../../tests/support/ledger/unguarded.ts';
 import { auditCheckpoints } from './audit.ts';

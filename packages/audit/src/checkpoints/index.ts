@@ -8,6 +8,7 @@ export type { CheckedEffects } from './check-effect-macs.ts';
 export {
   type CheckpointOptions,
   type CheckpointSink,
+  type LogKeys,
   type MadeCheckpoint,
   makeCheckpoint,
   readCheckpoint,

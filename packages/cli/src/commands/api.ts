@@ -7,6 +7,8 @@ import {
   replaceFile,
   type Session,
   type StorelessOptions,
+  serverAddress,
+  unanswered,
   unreadable,
   whileBlocked,
   withoutStore,
@@ -19,7 +21,6 @@ import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import { apiToken } from '../input/api-token.ts';
 import { jsonFault } from '../input/json-option.ts';
-import { serverAddress, unanswered } from '../input/server-address.ts';
 
 interface Options extends StorelessOptions {
   readonly url: string;

@@ -1,9 +1,18 @@
 import { readCheckpoint } from '@assize/audit/internal/checkpoints';
 import {
+  checkpointOption,
+  fileBeside,
+  logKeyOption,
+  readKnownLog,
+  usedCheckpoint,
+} from '@assize/audit/internal/commands/log-files.ts';
+import {
   CliError,
   count,
   EXIT,
+  INSTANT_HELP,
   inSession,
+  instantOrDay,
   line,
   requireStoreFile,
   type Session,
@@ -15,8 +24,6 @@ import { isInstance } from 'assize/internal/base';
 import { type Archivable, type ArchiveOptions, SqliteStore, type Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { INSTANT_HELP, instantOrDay } from '../input/periods.ts';
-import { checkpointOption, fileBeside, logKeyOption, readKnownLog, usedCheckpoint } from '../store/log-files.ts';
 
 interface Options extends SharedOptions {
   readonly to?: string;

@@ -5,6 +5,7 @@ import {
   domainOption,
   entryKeyOption,
   green,
+  headOf,
   line,
   type OpeningOptions,
   type Printable,
@@ -24,7 +25,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ephemeralWrits } from '../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
 import { readWritFile } from '../input/writ-file.ts';
-import { headOf } from '../store/entries.ts';
 
 /** The space of an assertion, and its authority. */
 export interface AssertOptions extends SharedOptions, OpeningOptions {

@@ -1,5 +1,15 @@
 import { backtestStore, domainToRun } from '@assize/audit/internal/replay';
-import { CliError, EXIT, inSession, positive, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  entryAt,
+  headOf,
+  inSession,
+  positive,
+  type SharedOptions,
+  watchedStore,
+  withSharedOptions,
+} from '@assize/command';
 import type { Policy } from 'assize/internal/authority';
 import type { Domain } from 'assize/internal/kernel';
 import type { Store } from 'assize/internal/stores';
@@ -8,9 +18,7 @@ import { type Command, Option } from 'commander';
 import { backtestSum, printBacktest } from '../render/backtest-text.ts';
 import { domainsFor } from '../render/deep-replay-text.ts';
 import { domainsNamed } from '../store/domains.ts';
-import { entryAt, headOf } from '../store/entries.ts';
 import { type PolicyFiles, policyFrom, projectPolicy } from '../store/policies.ts';
-import { watchedStore } from '../store/watched-store.ts';
 
 interface Options extends SharedOptions, PolicyFiles {
   readonly domain: readonly string[];

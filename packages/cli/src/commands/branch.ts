@@ -6,13 +6,15 @@ import {
   inSession,
   line,
   type OpeningOptions,
+  POINT_HELP,
+  placeIn,
+  pointOf,
   type SharedOptions,
   signerOption,
   withSharedOptions,
 } from '@assize/command';
 import { shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { POINT_HELP, placeIn, pointOf } from '../input/points.ts';
 import { withAssize } from '../store/runtime.ts';
 
 interface Options extends SharedOptions, OpeningOptions {

@@ -1,9 +1,19 @@
 import { type BundleScope, type BundleVerdict, makeBundle, verifyBundle } from '@assize/audit/internal/bundle';
 import { readCheckpoint } from '@assize/audit/internal/checkpoints';
 import {
+  checkpointOption,
+  lastCheckpoint,
+  logKeyOption,
+  readBytes,
+  readKnownLog,
+  readVerifierKey,
+} from '@assize/audit/internal/commands/log-files.ts';
+import {
   CliError,
+  ENTRY_HELP,
   EXIT,
   type ExitCode,
+  entryNamed,
   green,
   inSession,
   line,
@@ -22,15 +32,6 @@ import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { bundleVerifiers } from '../files/built-console.ts';
-import { ENTRY_HELP, entryNamed } from '../input/points.ts';
-import {
-  checkpointOption,
-  lastCheckpoint,
-  logKeyOption,
-  readBytes,
-  readKnownLog,
-  readVerifierKey,
-} from '../store/log-files.ts';
 
 interface BundleCommandOptions extends SharedOptions {
   readonly entry?: string;

@@ -6,6 +6,7 @@ import {
   domainOption,
   EXIT,
   entryKeyOption,
+  headOf,
   inSession,
   line,
   type OpeningOptions,
@@ -24,7 +25,6 @@ import { shortTime } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { printRuling } from '../render/ruling-text.ts';
-import { headOf } from '../store/entries.ts';
 import { type FoundCall, gatewayTrajectory, openCallsIn } from '../store/open-calls.ts';
 import { requirePerson } from '../store/require-person.ts';
 import { withAssize } from '../store/runtime.ts';

@@ -1,9 +1,18 @@
 import type { Output } from '@assize/command';
-import { bold, dim, EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  bold,
+  dim,
+  ENTRY_HELP,
+  EXIT,
+  entryNamed,
+  inSession,
+  line,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import type { DependentEntry } from 'assize/internal/runtime';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { ENTRY_HELP, entryNamed } from '../input/points.ts';
 import { readingAssize } from '../store/runtime.ts';
 
 export function dependents(program: Command): void {

@@ -1,12 +1,19 @@
-import { EXIT, inSession, type Session, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  EXIT,
+  inSession,
+  POINT_HELP,
+  pointOf,
+  type Session,
+  type SharedOptions,
+  watchedStore,
+  withSharedOptions,
+} from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import { difference, type EntryRow, type Patch, Replayer } from 'assize/internal/ledger';
 import type { Store } from 'assize/internal/stores';
 import { type Parting, pages, partingOf, type Span, summaryOf } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { POINT_HELP, pointOf } from '../input/points.ts';
 import { type Both, type PlacedSummary, printDiff } from '../render/diff-text.ts';
-import { watchedStore } from '../store/watched-store.ts';
 
 export function diff(program: Command): void {
   withSharedOptions(

@@ -9,6 +9,7 @@ import {
   type ExitCode,
   entryKeyOption,
   green,
+  headOf,
   Interrupted,
   inSession,
   line,
@@ -16,6 +17,9 @@ import {
   type OpeningOptions,
   positive,
   project,
+  type RecoveryKeyOptions,
+  readRecoveryKey,
+  recoveryKeyOption,
   rootRecovery,
   type Session,
   type SharedOptions,
@@ -39,8 +43,6 @@ import { hasEnded, pendingToolProposals, printTransactions, printWaiting } from 
 import { type GivenRequirements, type MissingRequirements, missingIn, printMissing } from '../render/missing-tools.ts';
 import { readAnchors } from '../store/anchors.ts';
 import { loadDomains } from '../store/domains.ts';
-import { headOf } from '../store/entries.ts';
-import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
 import { projectOptions, runtimeKeys } from '../store/runtime.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 

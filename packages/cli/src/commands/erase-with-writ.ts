@@ -8,6 +8,7 @@ import {
   EXIT,
   entryKeyOption,
   green,
+  headOf,
   line,
   type OpeningOptions,
   red,
@@ -34,7 +35,6 @@ import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
 import { shortName } from '../render/writ-text.ts';
 import { findClaim } from '../store/claims.ts';
-import { headOf } from '../store/entries.ts';
 import { writsIn } from '../store/listed-writs.ts';
 import { withAssize } from '../store/runtime.ts';
 import { extentOf, RETENTION, sayPreview } from './erase-preview.ts';

@@ -1,7 +1,6 @@
-import { CliError, inSession, positive, repeatable, withSharedOptions } from '@assize/command';
+import { CliError, entryNamed, inSession, positive, repeatable, withSharedOptions } from '@assize/command';
 import { parsePointer } from 'assize/internal/canon';
 import { type Command, Option } from 'commander';
-import { entryNamed } from '../input/points.ts';
 import { RETENTION } from './erase-preview.ts';
 import {
   completeSelector,

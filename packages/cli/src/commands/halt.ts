@@ -6,6 +6,7 @@ import {
   type ExitCode,
   entryKeyOption,
   green,
+  headOf,
   inSession,
   line,
   type OpeningOptions,
@@ -29,7 +30,6 @@ import type { Command } from 'commander';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
 import { readWritFile } from '../input/writ-file.ts';
-import { headOf } from '../store/entries.ts';
 import { withAssize } from '../store/runtime.ts';
 
 interface Options extends SharedOptions, OpeningOptions {

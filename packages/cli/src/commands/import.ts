@@ -5,6 +5,7 @@ import {
   EXIT,
   type ExitCode,
   entryKeyOption,
+  faultText,
   green,
   inSession,
   line,
@@ -14,6 +15,7 @@ import {
   type Session,
   type SharedOptions,
   unwritable,
+  watchedStore,
   withSharedOptions,
 } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
@@ -34,9 +36,7 @@ import { openStore, type Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { openExport } from '../files/export-file.ts';
-import { faultText } from '../render/fault-text.ts';
 import { areIncomplete, areKnownIncomplete } from '../store/incomplete-facts.ts';
-import { watchedStore } from '../store/watched-store.ts';
 
 interface Options extends SharedOptions {
   readonly erase?: boolean;

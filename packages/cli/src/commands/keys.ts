@@ -1,8 +1,8 @@
+import { fileBeside, readVerifierKey, writeKeys } from '@assize/audit/internal/commands/log-files.ts';
 import { CliError, EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
 import { generateKeys } from 'assize/internal/canon';
 import { formatVerifierKey, type KeyUse, signerKey } from 'assize/internal/merkle';
 import { type Command, Option } from 'commander';
-import { fileBeside, readVerifierKey, writeKeys } from '../store/log-files.ts';
 import { keysChange } from './keys-change.ts';
 
 interface NewOptions extends SharedOptions {

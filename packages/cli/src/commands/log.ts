@@ -3,7 +3,9 @@ import {
   count,
   dim,
   EXIT,
+  entryAt,
   green,
+  headOf,
   inSession,
   line,
   positive,
@@ -29,7 +31,6 @@ import {
   summaryOf,
 } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { entryAt, headOf } from '../store/entries.ts';
 
 interface Options extends SharedOptions {
   readonly from: number;

@@ -8,6 +8,8 @@ import {
   repeatable,
   type Session,
   type StorelessOptions,
+  serverAddress,
+  unanswered,
   withoutStore,
 } from '@assize/command';
 import {
@@ -24,7 +26,6 @@ import {
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { installedVersion } from '../files/installed-package.ts';
 import { apiToken } from '../input/api-token.ts';
-import { serverAddress, unanswered } from '../input/server-address.ts';
 import { keepOutputFree, serveMcp } from './mcp-serve.ts';
 
 interface Options extends StorelessOptions {

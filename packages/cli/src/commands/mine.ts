@@ -4,6 +4,7 @@ import {
   CliError,
   EXIT,
   green,
+  headOf,
   inSession,
   line,
   positive,
@@ -11,6 +12,7 @@ import {
   replaceFile,
   type Session,
   type SharedOptions,
+  watchedStore,
   withSharedOptions,
 } from '@assize/command';
 import type { Rules } from '@assize/gate/internal/gateway';
@@ -29,9 +31,7 @@ import {
 import { counted } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { printMined } from '../render/mined-text.ts';
-import { headOf } from '../store/entries.ts';
 import { rulesFileIn } from '../store/rules-files.ts';
-import { watchedStore } from '../store/watched-store.ts';
 
 interface Options extends SharedOptions {
   readonly good?: string;

@@ -1,12 +1,14 @@
 import {
   dim,
   EXIT,
+  headOf,
   inSession,
   line,
   onlyCounselor,
   project,
   type Session,
   type SharedOptions,
+  watchedStore,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -26,8 +28,6 @@ import { type PendingParts, pendingView, questionsIn, shortId, shortTime, toolCa
 import type { Command } from 'commander';
 import { printEffect, printProposal } from '../render/proposal-text.ts';
 import { printQuestions, printWithdrawn } from '../render/questions.ts';
-import { headOf } from '../store/entries.ts';
-import { watchedStore } from '../store/watched-store.ts';
 
 interface Options extends SharedOptions {
   readonly channel?: string;

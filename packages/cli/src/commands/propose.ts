@@ -3,9 +3,11 @@ import {
   CliError,
   EXIT,
   type ExitCode,
+  headOf,
   Interrupted,
   inSession,
   line,
+  readRecoveryKey,
   requireLocal,
   requireStoreFile,
   type Session,
@@ -25,8 +27,6 @@ import { readWritFile } from '../input/writ-file.ts';
 import { callLines, findingLines, rulingLine } from '../render/ruling-text.ts';
 import { type ActingOptions, withActingOptions } from '../store/acting-options.ts';
 import { requireAnchors } from '../store/anchors.ts';
-import { headOf } from '../store/entries.ts';
-import { readRecoveryKey } from '../store/recovery-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 

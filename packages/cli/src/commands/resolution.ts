@@ -1,14 +1,23 @@
 import type { OpeningOptions, Output, Session, SharedOptions } from '@assize/command';
-import { CliError, EXIT, type ExitCode, green, Interrupted, line, requireLocal } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  type ExitCode,
+  entryNamed,
+  green,
+  Interrupted,
+  line,
+  type RecoveryKeyOptions,
+  readRecoveryKey,
+  requireLocal,
+} from '@assize/command';
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import { type EntryRow, pendingEffectIn } from 'assize/internal/ledger';
 import { type Ruling, rulingOf, type Trajectory, wholeRuling } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { amendmentText, readable, rulingView, shortId } from 'assize/internal/views';
-import { entryNamed } from '../input/points.ts';
 import { callLines, rulingLine } from '../render/ruling-text.ts';
 import { anchorsPath } from '../store/anchors.ts';
-import { type RecoveryKeyOptions, readRecoveryKey } from '../store/recovery-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 

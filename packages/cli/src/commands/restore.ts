@@ -1,15 +1,23 @@
 import { existsSync } from 'node:fs';
 import { type FsckReport, fsck, readCheckpoint } from '@assize/audit/internal/checkpoints';
 import {
+  checkpointOption,
+  logKeyOption,
+  readKnownLog,
+  usedCheckpoint,
+} from '@assize/audit/internal/commands/log-files.ts';
+import {
   CliError,
   EXIT,
   entryKeyOption,
+  faultText,
   green,
   inSession,
   line,
   red,
   type Session,
   type SharedOptions,
+  watchedStore,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -17,11 +25,8 @@ import { isAssizeError } from 'assize/internal/base';
 import { defaultArchive, openSqlite } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { faultText } from '../render/fault-text.ts';
-import { checkpointOption, logKeyOption, readKnownLog, usedCheckpoint } from '../store/log-files.ts';
 import { openEffects } from '../store/open-effects.ts';
 import { requireFilePath, requireSqlitePath } from '../store/sqlite-store.ts';
-import { watchedStore } from '../store/watched-store.ts';
 
 interface RestoreOptions extends SharedOptions {
   readonly checkpoint?: string;

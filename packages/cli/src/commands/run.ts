@@ -9,6 +9,7 @@ import {
   line,
   note,
   positive,
+  readRecoveryKey,
   repeatable,
   type Session,
   type SharedOptions,
@@ -28,7 +29,6 @@ import { type AgentsFile, agentsOf, loadAgentsFile } from '../store/agents.ts';
 import { requireAnchors } from '../store/anchors.ts';
 import { chatModelOf } from '../store/chat-model.ts';
 import { durableAgents } from '../store/durable-agents.ts';
-import { readRecoveryKey } from '../store/recovery-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 

@@ -1,8 +1,10 @@
+import { serverLogKeys } from '@assize/audit/internal/commands/log-files.ts';
 import {
   bold,
   CliError,
   described,
   EXIT,
+  httpUrl,
   inSession,
   line,
   note,
@@ -19,9 +21,7 @@ import type { Domain } from 'assize/internal/kernel';
 import { openStore, sealKeys } from 'assize/internal/stores';
 import { type Command, InvalidArgumentError } from 'commander';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
-import { httpUrl } from '../input/server-address.ts';
 import { loadDomains } from '../store/domains.ts';
-import { serverLogKeys } from '../store/log-files.ts';
 import { projectPolicy } from '../store/policies.ts';
 import { isRulesFile, rulesFileIn } from '../store/rules-files.ts';
 

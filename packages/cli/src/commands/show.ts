@@ -1,5 +1,17 @@
 import type { Output } from '@assize/command';
-import { bold, dim, EXIT, inSession, line, red, type SharedOptions, withSharedOptions, yellow } from '@assize/command';
+import {
+  bold,
+  dim,
+  ENTRY_HELP,
+  EXIT,
+  entryNamed,
+  inSession,
+  line,
+  red,
+  type SharedOptions,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { isInstance } from 'assize/internal/base';
 import type { Fault, Payload } from 'assize/internal/ledger';
 import { checkRow, type EntryRow, LedgerFault, type LedgerStore } from 'assize/internal/ledger';
@@ -16,7 +28,6 @@ import {
   traceOf,
 } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { ENTRY_HELP, entryNamed } from '../input/points.ts';
 import { answersOf, type NamedAnswer } from '../store/oracle-answers.ts';
 
 interface Options extends SharedOptions {

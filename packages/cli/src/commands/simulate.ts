@@ -2,10 +2,16 @@ import { type Simulation, simulate, simulationDocument, type ToolSimulator } fro
 import { domainToRun } from '@assize/audit/internal/replay';
 import {
   anchorsOption,
+  badFile,
   CliError,
   domainOption,
   EXIT,
+  entryAt,
+  findEntry,
+  headOf,
+  importModule,
   inSession,
+  lookedAt,
   note,
   type OpeningOptions,
   positive,
@@ -16,6 +22,7 @@ import {
   signerOption,
   toolsOption,
   upTo,
+  watchedStore,
   withSharedOptions,
 } from '@assize/command';
 import type { Tool } from 'assize/internal/effects';
@@ -23,19 +30,16 @@ import type { Domain } from 'assize/internal/kernel';
 import type { EntryRow } from 'assize/internal/ledger';
 import type { Store } from 'assize/internal/stores';
 import type { Command } from 'commander';
-import { badFile, importModule, lookedAt } from '../files/module-file.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { domainsFor } from '../render/deep-replay-text.ts';
 import { printSimulation } from '../render/simulation-text.ts';
 import { readAnchors, requireAnchors } from '../store/anchors.ts';
-import { entryAt, findEntry, headOf } from '../store/entries.ts';
 import { simulationNamed } from '../store/named-simulation.ts';
 import { projectPolicy } from '../store/policies.ts';
 import { recordingTo } from '../store/record-file.ts';
 import { readingAssize, runtimeKeys } from '../store/runtime.ts';
 import { loadTools } from '../store/tools.ts';
 import { type VariantOptions, variantsOf } from '../store/variants.ts';
-import { watchedStore } from '../store/watched-store.ts';
 
 interface Options extends SharedOptions, OpeningOptions, VariantOptions {
   readonly tools: readonly string[];

@@ -7,7 +7,11 @@ import {
   isLong,
   line,
   outlineOf,
+  POINT_HELP,
+  placeIn,
+  pointOf,
   type SharedOptions,
+  watchedStore,
   withSharedOptions,
 } from '@assize/command';
 import type { Json } from 'assize/internal/base';
@@ -15,8 +19,6 @@ import { parsePointer } from 'assize/internal/canon';
 import { Replayer } from 'assize/internal/ledger';
 import type { Command } from 'commander';
 import { valueAt } from '../input/json-pointer.ts';
-import { POINT_HELP, placeIn, pointOf } from '../input/points.ts';
-import { watchedStore } from '../store/watched-store.ts';
 
 interface Options extends SharedOptions {
   readonly at?: string;

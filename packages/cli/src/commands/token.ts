@@ -8,6 +8,7 @@ import {
   repeatable,
   type Session,
   type SharedOptions,
+  serverAddress,
   storeFormOf,
   upTo,
   withSharedOptions,
@@ -25,7 +26,6 @@ import { loadConfig, type PrincipalKind, type ResolvedConfig, rootKeyOf } from '
 import { systemClock } from 'assize/internal/oracle';
 import { shortTime } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { serverAddress } from '../input/server-address.ts';
 
 interface Options extends SharedOptions {
   readonly config?: string;

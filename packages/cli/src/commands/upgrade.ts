@@ -5,6 +5,8 @@ import {
   type ExitCode,
   entryKeyOption,
   green,
+  headOf,
+  importModule,
   inSession,
   type KeyOptions,
   line,
@@ -27,12 +29,10 @@ import { type DomainRef, Replayer } from 'assize/internal/ledger';
 import type { Upgrade } from 'assize/internal/runtime';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { importModule } from '../files/module-file.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
 import { noOverrideText } from '../render/no-override-text.ts';
 import { domainsNamed, loadDomains } from '../store/domains.ts';
-import { headOf } from '../store/entries.ts';
 import { withAssize } from '../store/runtime.ts';
 
 interface Options extends SharedOptions, KeyOptions {

@@ -4,12 +4,15 @@ import {
   domainOption,
   EXIT,
   entryKeyOption,
+  faultText,
   green,
+  headOf,
   inSession,
   line,
   red,
   type Session,
   type SharedOptions,
+  watchedStore,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -26,9 +29,6 @@ import {
   replayDeeply,
   requireDomains,
 } from '../render/deep-replay-text.ts';
-import { faultText } from '../render/fault-text.ts';
-import { headOf } from '../store/entries.ts';
-import { watchedStore } from '../store/watched-store.ts';
 
 interface Options extends SharedOptions, DeepOptions {
   readonly deep?: boolean;

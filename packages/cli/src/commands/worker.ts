@@ -6,6 +6,7 @@ import {
   line,
   note,
   positive,
+  readRecoveryKey,
   repeatable,
   requireStoreFile,
   type SharedOptions,
@@ -19,7 +20,6 @@ import { loadAgentsFile, requireUsable } from '../store/agents.ts';
 import { requireAnchored, requireAnchors } from '../store/anchors.ts';
 import { chatModelOf } from '../store/chat-model.ts';
 import { durableAgents, requireOwnNames } from '../store/durable-agents.ts';
-import { readRecoveryKey } from '../store/recovery-key.ts';
 import { openAssize } from '../store/runtime.ts';
 import { loadTools, reportingWaits, untilStopped } from '../store/tools.ts';
 

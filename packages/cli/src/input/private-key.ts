@@ -1,7 +1,7 @@
+import { readText } from '@assize/audit/internal/commands/log-files.ts';
 import { anchoredRoot, CliError, note } from '@assize/command';
 import { generateKeys, type KeyPair } from 'assize/internal/canon';
 import { anchorsPath, readAnchors } from '../store/anchors.ts';
-import { readText } from '../store/log-files.ts';
 
 /**
  * The private key in a file of 64 hex digits, which signs writs. A public key has the same form,

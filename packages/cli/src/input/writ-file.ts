@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
+import { writeNew } from '@assize/audit/internal/commands/log-files.ts';
 import type { Session } from '@assize/command';
 import { CliError, readJson } from '@assize/command';
 import type { WritChain } from 'assize/host';
 import { parseWrit, type Writ } from 'assize/internal/authority';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
-import { writeNew } from '../store/log-files.ts';
 
 /** Names standard input in place of a file. */
 export const STDIN = '-';

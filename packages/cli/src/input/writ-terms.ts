@@ -1,8 +1,7 @@
-import { CliError, count, repeatable } from '@assize/command';
+import { CliError, count, instantOrDay, repeatable } from '@assize/command';
 import type { Instant } from 'assize/internal/canon';
 import { systemRandom } from 'assize/internal/oracle';
 import { type Command, Option } from 'commander';
-import { instantOrDay } from './periods.ts';
 
 /** The typed terms of a root or child writ. Each command decides on absent terms. */
 export interface TermOptions {

@@ -1,9 +1,8 @@
 import type { Column, Output } from '@assize/command';
-import { line, type Printable, type Value } from '@assize/command';
+import { line, type Printable, periodText, type Value } from '@assize/command';
 import type { FactVersion } from 'assize/internal/ledger';
 import { type FactRow, readWitness } from 'assize/internal/memory';
 import { shortId } from 'assize/internal/views';
-import { periodText } from '../input/periods.ts';
 import { isErasedText } from '../store/erased-text.ts';
 
 /** Maximum number of characters of a fact in a table; --json has all of it. */

@@ -1,9 +1,7 @@
 import type { Output } from '@assize/command';
-import { bold, CliError, dim, line } from '@assize/command';
+import { ambiguous, bold, CliError, dim, isPrefix, line, periodText } from '@assize/command';
 import type { AskedQuestion, GivenAnswer } from 'assize/internal/runtime';
 import { type Questions, shortId } from 'assize/internal/views';
-import { periodText } from '../input/periods.ts';
-import { ambiguous, isPrefix } from '../store/entries.ts';
 import { shortened } from './fact-text.ts';
 
 /** Each question, with its candidates numbered from 1. */

@@ -3,12 +3,13 @@ import {
   domainOption,
   entryKeyOption,
   type OpeningOptions,
+  type RecoveryKeyOptions,
+  recoveryKeyOption,
   signerOption,
   toolsOption,
   waitOption,
 } from '@assize/command';
 import type { Command } from 'commander';
-import { type RecoveryKeyOptions, recoveryKeyOption } from './recovery-key.ts';
 
 /** The options of a command that opens trajectories and may call their tools. */
 export interface ActingOptions extends OpeningOptions, RecoveryKeyOptions {

@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
 import type { Agent } from '@assize/agents/internal/agents';
 import { type ChatModel, modelAgent } from '@assize/agents/internal/models';
-import { CliError } from '@assize/command';
+import { badFile, CliError, importModule, lookedAt, whyOf } from '@assize/command';
 import type { WritChain } from 'assize/host';
 import { isInstance } from 'assize/internal/base';
 import { type Domain, requireOwnDomain } from 'assize/internal/kernel';
 import type { RoleRef } from 'assize/internal/ledger';
-import { badFile, importModule, lookedAt, whyOf } from '../files/module-file.ts';
 
 /** The agents of a file, with their domain and trajectory if the file names them. */
 export interface AgentsFile {

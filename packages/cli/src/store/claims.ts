@@ -1,7 +1,6 @@
-import { CliError } from '@assize/command';
+import { ambiguous, CliError, isPrefix } from '@assize/command';
 import { readWitness } from 'assize/internal/memory';
 import type { Store } from 'assize/internal/stores';
-import { ambiguous, isPrefix } from './entries.ts';
 import { isErasedText } from './erased-text.ts';
 import { readingAssize } from './runtime.ts';
 

@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { CliError, project } from '@assize/command';
+import { CliError, importModule, isFile, lookedAt, project } from '@assize/command';
 import type { Domain } from 'assize/internal/kernel';
 import { requireOwnDomain } from 'assize/internal/kernel';
 import { cloneFolder } from '../files/installed-package.ts';
-import { importModule, isFile, lookedAt } from '../files/module-file.ts';
 
 /** The domains of this package. Each is loaded on request, because schemas take time to build. */
 const SHIPPED: readonly (() => Promise<object>)[] = [

@@ -1,7 +1,6 @@
-import { CliError } from '@assize/command';
+import { ambiguous, CliError, headOf, isPrefix } from '@assize/command';
 import { type ListedWrit, listWrits } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
-import { ambiguous, headOf, isPrefix } from './entries.ts';
 
 /**
  * The writs of a verified trajectory.

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import type { ExtractionTerms, Model } from '@assize/agents/internal/agents';
-import { CliError } from '@assize/command';
-import { importModule, whyOf } from '../files/module-file.ts';
+import { CliError, importModule, whyOf } from '@assize/command';
 
 /**
  * The model that a file exports, with its declared settings.

@@ -1,13 +1,11 @@
 import type { Session } from '@assize/command';
-import { CliError } from '@assize/command';
+import { CliError, entryAt, headOf, watchedStore } from '@assize/command';
 import { type GatewayState, type OpenCall, openCalls } from '@assize/gate/internal/gateway';
 import type { Json } from 'assize/internal/base';
 import { Replayer, readRow } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
-import { entryAt, headOf } from './entries.ts';
-import { watchedStore } from './watched-store.ts';
 
 /** A call without a known outcome, in its trajectory. */
 export interface FoundCall extends OpenCall {

@@ -1,11 +1,10 @@
 import { parse } from 'node:path';
 import type { People, Variant } from '@assize/agents/internal/agents';
 import type { ChatModel } from '@assize/agents/internal/models';
-import { CliError } from '@assize/command';
+import { badFile, CliError, importModule, lookedAt, whyOf } from '@assize/command';
 import type { WritChain } from 'assize/host';
 import type { Policy } from 'assize/internal/authority';
 import type { Domain } from 'assize/internal/kernel';
-import { badFile, importModule, lookedAt, whyOf } from '../files/module-file.ts';
 import { type AgentsFile, agentsOf, loadAgentsFile } from './agents.ts';
 import { chatModelOf } from './chat-model.ts';
 import { domainsNamed } from './domains.ts';

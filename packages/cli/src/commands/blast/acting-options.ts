@@ -4,6 +4,7 @@ import {
   anchorsOption,
   domainOption,
   entryKeyOption,
+  headOf,
   type OpeningOptions,
   requireLocal,
   signerOption,
@@ -14,7 +15,6 @@ import type { Store } from 'assize/internal/stores';
 import type { Command } from 'commander';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../../input/private-key.ts';
-import { headOf } from '../../store/entries.ts';
 
 /** The options by which a command signs writs with the key of an anchor, and acts under them. */
 export interface ActingOptions extends OpeningOptions {

@@ -1,9 +1,16 @@
 import { blastDocument, blastRadius, DERIVATIONS, type IncidentStart } from '@assize/audit/internal/blast';
-import { CliError, EXIT, inSession, repeatable, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  entryNamed,
+  inSession,
+  instantOrDay,
+  repeatable,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import type { Derivation } from 'assize/internal/runtime';
 import type { Command } from 'commander';
-import { instantOrDay } from '../../input/periods.ts';
-import { entryNamed } from '../../input/points.ts';
 import { printBlastRadius } from '../../render/blast-text.ts';
 import { withActingOptions } from './acting-options.ts';
 import { carryOutCommand } from './carry-out.ts';

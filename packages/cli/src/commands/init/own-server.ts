@@ -1,14 +1,13 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { CliError, writeNew } from '@assize/command';
+import { CliError, serverAddress, writeNew } from '@assize/command';
 import { COMMAND_LINE, type Credentials, credentialsOf, publicAddress } from '@assize/server/internal';
 import { addMicros } from 'assize/internal/canon';
 import { CONFIG_FILES, loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
 import { systemClock } from 'assize/internal/oracle';
 import { openStore } from 'assize/internal/stores';
 import { Option } from 'commander';
-import { serverAddress } from '../../input/server-address.ts';
 import type { ShownChange } from './agreement.ts';
 import { firstRules, serverConfig } from './server-files.ts';
 

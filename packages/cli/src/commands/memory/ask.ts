@@ -4,9 +4,13 @@ import {
   count,
   dim,
   EXIT,
+  INSTANT_HELP,
   inSession,
+  instantOrAny,
+  instantOrDay,
   line,
   note,
+  periodText,
   repeatable,
   type Session,
   type SharedOptions,
@@ -17,7 +21,6 @@ import {
 import type { Instant } from 'assize/internal/canon';
 import { systemClock } from 'assize/internal/oracle';
 import { type Command, Option } from 'commander';
-import { INSTANT_HELP, instantOrAny, instantOrDay, periodText } from '../../input/periods.ts';
 import { shortFact } from '../../render/fact-text.ts';
 import { readingAssize } from '../../store/runtime.ts';
 import { unknownSpaceText } from '../../store/unknown-space.ts';

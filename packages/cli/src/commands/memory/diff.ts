@@ -2,7 +2,9 @@ import {
   CliError,
   EXIT,
   green,
+  INSTANT_HELP,
   inSession,
+  instantOrDay,
   line,
   type Printable,
   red,
@@ -14,7 +16,6 @@ import type { Instant } from 'assize/internal/canon';
 import type { Difference, FactRow, Point } from 'assize/internal/memory';
 import { systemClock } from 'assize/internal/oracle';
 import { type Command, Option } from 'commander';
-import { INSTANT_HELP, instantOrDay } from '../../input/periods.ts';
 import { printFacts } from '../../render/fact-text.ts';
 import { readingAssize } from '../../store/runtime.ts';
 import { type AboutOptions, about, given } from './recall.ts';

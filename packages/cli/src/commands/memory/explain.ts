@@ -4,8 +4,12 @@ import {
   dim,
   EXIT,
   green,
+  INSTANT_HELP,
   inSession,
+  instantText,
+  isPrefix,
   line,
+  periodText,
   red,
   type Session,
   withSharedOptions,
@@ -15,9 +19,7 @@ import type { FactRow } from 'assize/internal/memory';
 import type { Explained } from 'assize/internal/runtime';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { INSTANT_HELP, instantText, periodText } from '../../input/periods.ts';
 import { printFacts, saidOf, shortened, shortFact } from '../../render/fact-text.ts';
-import { isPrefix } from '../../store/entries.ts';
 import { readingAssize } from '../../store/runtime.ts';
 import { requireSpace } from '../../store/unknown-space.ts';
 import { type AboutOptions, about, given, LIMIT_MAX, systemOption, validOption } from './recall.ts';

@@ -10,11 +10,14 @@ import {
   count,
   EXIT,
   green,
+  INSTANT_HELP,
   inSession,
+  instantOrDay,
   type LinesFile,
   line,
   linesTo,
   openLines,
+  periodText,
   positive,
   repeatable,
   type Session,
@@ -32,7 +35,6 @@ import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { INSTANT_HELP, instantOrDay, periodText } from '../../input/periods.ts';
 import { STDIN } from '../../input/writ-file.ts';
 import { describeRefusedLines, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
 import { loadModel } from '../../store/model.ts';

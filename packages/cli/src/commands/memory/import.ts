@@ -2,6 +2,7 @@ import {
   CliError,
   EXIT,
   green,
+  INSTANT_HELP,
   inSession,
   type LinesFile,
   line,
@@ -21,7 +22,6 @@ import type { AssertInput, Memory, Ruling, Trajectory } from 'assize/internal/ru
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { INSTANT_HELP } from '../../input/periods.ts';
 import { STDIN } from '../../input/writ-file.ts';
 import { describeRefusedLines, linesOf, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
 import { withAssize } from '../../store/runtime.ts';

@@ -8,6 +8,7 @@ import {
   red,
   type Session,
   type SharedOptions,
+  watchedStore,
   withSharedOptions,
 } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
@@ -16,7 +17,6 @@ import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { shortFact } from '../../render/fact-text.ts';
 import { areKnownIncomplete } from '../../store/incomplete-facts.ts';
-import { watchedStore } from '../../store/watched-store.ts';
 
 interface Options extends SharedOptions {
   readonly check?: boolean;

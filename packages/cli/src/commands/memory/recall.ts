@@ -2,12 +2,18 @@ import {
   CliError,
   dim,
   EXIT,
+  INSTANT_HELP,
+  importModule,
   inSession,
+  instantOrAny,
   line,
+  lookedAt,
+  periodOf,
   positive,
   project,
   type Session,
   type SharedOptions,
+  whyOf,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -16,8 +22,6 @@ import { ALLEN_RELATIONS, type AllenRelation, type Embedder, type Period } from 
 import type { Recalled, RecallQuery, SearchMode } from 'assize/internal/runtime';
 import type { Store, VectorSearch } from 'assize/internal/stores';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { importModule, lookedAt, whyOf } from '../../files/module-file.ts';
-import { INSTANT_HELP, instantOrAny, periodOf } from '../../input/periods.ts';
 import { printFacts } from '../../render/fact-text.ts';
 import { readingAssize } from '../../store/runtime.ts';
 import { unknownSpaceText } from '../../store/unknown-space.ts';

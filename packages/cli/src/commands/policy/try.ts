@@ -3,9 +3,13 @@ import {
   CliError,
   domainOption,
   EXIT,
+  entryAt,
+  headOf,
   inSession,
+  instantOrDay,
   positive,
   type SharedOptions,
+  watchedStore,
   withSharedOptions,
 } from '@assize/command';
 import { gatewayUnder, rulesPolicy } from '@assize/gate/internal/gateway';
@@ -15,13 +19,10 @@ import type { Domain } from 'assize/internal/kernel';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { instantOrDay } from '../../input/periods.ts';
 import { backtestSum, printBacktest } from '../../render/backtest-text.ts';
 import { domainsFor } from '../../render/deep-replay-text.ts';
-import { entryAt, headOf } from '../../store/entries.ts';
 import { policyFrom } from '../../store/policies.ts';
 import { isRulesFile, rulesFileIn } from '../../store/rules-files.ts';
-import { watchedStore } from '../../store/watched-store.ts';
 
 interface Options extends SharedOptions {
   readonly domain: readonly string[];

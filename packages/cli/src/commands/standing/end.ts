@@ -6,6 +6,8 @@ import {
   EXIT,
   type ExitCode,
   entryKeyOption,
+  findEntry,
+  headOf,
   inSession,
   line,
   type OpeningOptions,
@@ -22,7 +24,6 @@ import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
 import { printRuling } from '../../render/ruling-text.ts';
-import { findEntry, headOf } from '../../store/entries.ts';
 import { gatewayTrajectories, gatewayTrajectory } from '../../store/open-calls.ts';
 import { requirePerson } from '../../store/require-person.ts';
 import { withAssize } from '../../store/runtime.ts';

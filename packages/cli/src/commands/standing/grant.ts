@@ -5,6 +5,7 @@ import {
   domainOption,
   type ExitCode,
   entryKeyOption,
+  headOf,
   inSession,
   line,
   note,
@@ -31,7 +32,6 @@ import { actingWrit } from '../../input/acting-writ.ts';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
 import { newNonce } from '../../input/writ-terms.ts';
 import { printRuling } from '../../render/ruling-text.ts';
-import { headOf } from '../../store/entries.ts';
 import { gatewayTrajectory } from '../../store/open-calls.ts';
 import { requirePerson } from '../../store/require-person.ts';
 import { withAssize } from '../../store/runtime.ts';

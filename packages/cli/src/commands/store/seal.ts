@@ -1,13 +1,20 @@
 import { existsSync } from 'node:fs';
-import { EXIT, inSession, line, red, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  EXIT,
+  faultText,
+  inSession,
+  line,
+  red,
+  type SharedOptions,
+  watchedStore,
+  withSharedOptions,
+} from '@assize/command';
 import { findRootKey } from 'assize/internal/config';
 import { verifyStore } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { requireAnchor } from '../../input/private-key.ts';
-import { faultText } from '../../render/fault-text.ts';
 import { anchorsPath } from '../../store/anchors.ts';
-import { watchedStore } from '../../store/watched-store.ts';
 
 interface Options extends SharedOptions {
   readonly acceptUnsealed?: boolean;

@@ -1,9 +1,8 @@
-import { EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
+import { writeNew } from '@assize/audit/internal/commands/log-files.ts';
+import { EXIT, inSession, isFile, line, type SharedOptions, withSharedOptions } from '@assize/command';
 import { generateKeys, type KeyPair } from 'assize/internal/canon';
 import type { Command } from 'commander';
-import { isFile } from '../../files/module-file.ts';
 import { readPrivateKey } from '../../input/private-key.ts';
-import { writeNew } from '../../store/log-files.ts';
 
 export function key(command: Command): void {
   withSharedOptions(

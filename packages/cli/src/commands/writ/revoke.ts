@@ -6,6 +6,7 @@ import {
   type ExitCode,
   entryKeyOption,
   green,
+  headOf,
   inSession,
   line,
   type OpeningOptions,
@@ -28,7 +29,6 @@ import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
 import { keyOrRoot, requireAnchor } from '../../input/private-key.ts';
 import { isWritFile, readWritFile } from '../../input/writ-file.ts';
 import { shortName } from '../../render/writ-text.ts';
-import { headOf } from '../../store/entries.ts';
 import { findWrit, writsIn } from '../../store/listed-writs.ts';
 import { withAssize } from '../../store/runtime.ts';
 

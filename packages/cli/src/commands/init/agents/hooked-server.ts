@@ -1,6 +1,6 @@
+import { serverAddress } from '@assize/command';
 import { publicAddress } from '@assize/server/internal';
 import type { ResolvedConfig } from 'assize/internal/config';
-import { serverAddress } from '../../../input/server-address.ts';
 import { serverFaults, serverOf } from '../own-server.ts';
 
 /** Where a server is: the folder of its files, and its address if the configuration has another. */

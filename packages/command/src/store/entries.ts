@@ -1,5 +1,5 @@
-import { CliError } from '@assize/command';
 import type { EntryRow, LedgerStore } from 'assize/internal/ledger';
+import { CliError } from '../errors.ts';
 
 const PREFIX = /^[0-9a-f]{8,64}$/i;
 /** Digits of an id in a narrow column. */

@@ -1,4 +1,22 @@
 import {
+  CliError,
+  EXIT,
+  entryKeyOption,
+  httpUrl,
+  inSession,
+  line,
+  note,
+  printable,
+  repeatable,
+  type SharedOptions,
+  watchedStore,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
+import { checkpointFile } from 'assize/internal/stores';
+import { counted } from 'assize/internal/views';
+import type { Command } from 'commander';
+import {
   fileSink,
   httpWitness,
   makeCheckpoint,
@@ -6,24 +24,7 @@ import {
   type VerifiedEntries,
   verifyLogged,
   type Witness,
-} from '@assize/audit/internal/checkpoints';
-import {
-  CliError,
-  EXIT,
-  entryKeyOption,
-  inSession,
-  line,
-  note,
-  printable,
-  repeatable,
-  type SharedOptions,
-  withSharedOptions,
-  yellow,
-} from '@assize/command';
-import { checkpointFile } from 'assize/internal/stores';
-import { counted } from 'assize/internal/views';
-import type { Command } from 'commander';
-import { httpUrl } from '../input/server-address.ts';
+} from '#checkpoints';
 import {
   checkpointOption,
   hasLogKeys,
@@ -34,8 +35,7 @@ import {
   readSigner,
   readVerifierKey,
   rememberLogKey,
-} from '../store/log-files.ts';
-import { watchedStore } from '../store/watched-store.ts';
+} from './log-files.ts';
 
 interface CheckpointOptions extends SharedOptions {
   readonly key?: string;

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { WitnessFile, witnessServer } from '@assize/audit/internal/witness';
 import { CliError, EXIT, inSession, line, note, type SharedOptions, withSharedOptions } from '@assize/command';
 import { thrownText } from 'assize/internal/base';
 import { formatVerifierKey, parseSignerKey } from 'assize/internal/merkle';
 import type { Command } from 'commander';
-import { readText, readVerifierKey } from '../store/log-files.ts';
+import { WitnessFile, witnessServer } from '#witness';
+import { readText, readVerifierKey } from './log-files.ts';
 
 interface WitnessOptions extends SharedOptions {
   readonly key: string;

@@ -1,6 +1,7 @@
-import { CliError, readText } from '@assize/command';
 import type { EffectOptions } from 'assize/internal/runtime';
 import { Option } from 'commander';
+import { CliError } from '../errors.ts';
+import { readText } from '../files/input-file.ts';
 
 export const recoveryKeyOption: Option = new Option(
   '--recovery-key <file>',

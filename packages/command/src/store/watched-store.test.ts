@@ -1,9 +1,9 @@
+import { budget } from '@assize/cli/internal/domains/budget';
 import { generateKeys } from 'assize/internal/canon';
 import { integrateLog } from 'assize/internal/ledger';
 import { Assize, verifyStore } from 'assize/internal/runtime';
 import { openStore } from 'assize/internal/stores';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { budget } from '../domains/budget/index.ts';
 import { watchedStore } from './watched-store.ts';
 
 let store: Awaited<ReturnType<typeof openStore>>;

@@ -1,7 +1,7 @@
-import { type ComplianceReport, emptyText, type MeasureReport, type Status } from '@assize/audit/internal/compliance';
 import type { Output } from '@assize/command';
 import { bold, dim, green, line, type Printable, red, yellow } from '@assize/command';
 import { counted, shortId } from 'assize/internal/views';
+import { type ComplianceReport, emptyText, type MeasureReport, type Status } from '#compliance';
 
 const MARKS: Readonly<Record<Status, Printable>> = {
   shown: green('shown'),

@@ -1,4 +1,4 @@
-import { CliError } from '@assize/command';
+import { CliError } from '../errors.ts';
 
 /** Names of this machine, with a port and without a scheme. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?:\/|$)/i;

@@ -1,7 +1,5 @@
 import { closeSync, fchmodSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { readCheckpointFile } from '@assize/audit/internal/checkpoints';
-import { CliError, repeatable, replaceFile, unreadable, unwritable, whileBlocked } from '@assize/command';
-import type { LogKeys } from '@assize/server/internal';
+import { CliError, isFile, repeatable, replaceFile, unreadable, unwritable, whileBlocked } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import { derivedLogKey, findRootKey, type RootKey } from 'assize/internal/config';
 import {
@@ -15,7 +13,7 @@ import {
 } from 'assize/internal/merkle';
 import { checkpointFile } from 'assize/internal/stores';
 import { Option } from 'commander';
-import { isFile } from '../files/module-file.ts';
+import { type LogKeys, readCheckpointFile } from '#checkpoints';
 
 /**
  * The files of a store's log: the private key that signs its checkpoints, the public key that

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { CliError, divertPrints } from '@assize/command';
 import { isAssizeError, toError } from 'assize/internal/base';
 import { importFile, whyNotLoaded } from 'assize/internal/config';
+import { CliError } from '../errors.ts';
+import { divertPrints } from '../terminal/output.ts';
 
 export function isFile(path: string): boolean {
   return statSync(resolve(path), { throwIfNoEntry: false })?.isFile() === true;

@@ -1,17 +1,10 @@
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import {
-  type ComplianceReport,
-  FRAMEWORKS,
-  type GivenCheckpoint,
-  makeReport,
-  reportHtml,
-  reportMarkdown,
-} from '@assize/audit/internal/compliance';
-import {
   CliError,
   EXIT,
   inSession,
+  instantOrDay,
   line,
   note,
   positive,
@@ -20,11 +13,18 @@ import {
   type Session,
   type SharedOptions,
   visibleJson,
+  watchedStore,
   withSharedOptions,
 } from '@assize/command';
 import { type Command, Option } from 'commander';
-import { instantOrDay } from '../input/periods.ts';
-import { printReport } from '../render/report-text.ts';
+import {
+  type ComplianceReport,
+  FRAMEWORKS,
+  type GivenCheckpoint,
+  makeReport,
+  reportHtml,
+  reportMarkdown,
+} from '#compliance';
 import {
   checkpointOption,
   fileBeside,
@@ -32,8 +32,8 @@ import {
   readKnownLog,
   readVerifierKey,
   usedCheckpoint,
-} from '../store/log-files.ts';
-import { watchedStore } from '../store/watched-store.ts';
+} from './log-files.ts';
+import { printReport } from './report-text.ts';
 
 interface ReportCommandOptions extends SharedOptions {
   readonly since?: string;

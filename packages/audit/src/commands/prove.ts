@@ -1,9 +1,12 @@
-import { proveEntry, readCheckpoint } from '@assize/audit/internal/checkpoints';
 import {
   CliError,
+  ENTRY_HELP,
   EXIT,
+  entryNamed,
   green,
   inSession,
+  isFile,
+  isPrefix,
   line,
   red,
   replaceFile,
@@ -17,10 +20,8 @@ import { checkRow, isPayload, type LedgerStore } from 'assize/internal/ledger';
 import { verifyProofFile } from 'assize/internal/merkle';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { isFile } from '../files/module-file.ts';
-import { ENTRY_HELP, entryNamed } from '../input/points.ts';
-import { isPrefix } from '../store/entries.ts';
-import { checkpointOption, lastCheckpoint, logKeyOption, readBytes, readKnownLog } from '../store/log-files.ts';
+import { proveEntry, readCheckpoint } from '#checkpoints';
+import { checkpointOption, lastCheckpoint, logKeyOption, readBytes, readKnownLog } from './log-files.ts';
 
 interface ProveOptions extends SharedOptions {
   readonly logKey: readonly string[];

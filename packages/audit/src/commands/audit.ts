@@ -1,4 +1,3 @@
-import { auditCheckpoints } from '@assize/audit/internal/checkpoints';
 import {
   CliError,
   EXIT,
@@ -8,12 +7,13 @@ import {
   line,
   red,
   type SharedOptions,
+  watchedStore,
   withSharedOptions,
 } from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { logKeyOption, readKnownLog, readText } from '../store/log-files.ts';
-import { watchedStore } from '../store/watched-store.ts';
+import { auditCheckpoints } from '#checkpoints';
+import { logKeyOption, readKnownLog, readText } from './log-files.ts';
 
 interface AuditOptions extends SharedOptions {
   readonly checkpoint: readonly string[];

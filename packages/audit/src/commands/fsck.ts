@@ -1,29 +1,26 @@
 import {
-  type CheckedEffects,
-  fsck as check,
-  type NotCompared,
-  readCheckpoint,
-} from '@assize/audit/internal/checkpoints';
-import {
   EXIT,
   entryKeyOption,
+  faultText,
   green,
   inSession,
   line,
   type Printable,
   project,
+  type RecoveryKeyOptions,
+  readRecoveryKey,
+  recoveryKeyOption,
   red,
   rootRecovery,
   type SharedOptions,
+  watchedStore,
   withSharedOptions,
   yellow,
 } from '@assize/command';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { faultText } from '../render/fault-text.ts';
-import { checkpointOption, logKeyOption, readKnownLog, usedCheckpoint } from '../store/log-files.ts';
-import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
-import { watchedStore } from '../store/watched-store.ts';
+import { type CheckedEffects, fsck as check, type NotCompared, readCheckpoint } from '#checkpoints';
+import { checkpointOption, logKeyOption, readKnownLog, usedCheckpoint } from './log-files.ts';
 
 interface FsckOptions extends SharedOptions, RecoveryKeyOptions {
   readonly checkpoint?: string;

@@ -1,7 +1,7 @@
-import { CliError } from '@assize/command';
 import { type Instant, parseInstant } from 'assize/internal/canon';
 import { checkRow, type EntryRow, type LedgerStore } from 'assize/internal/ledger';
 import { shortId } from 'assize/internal/views';
+import { CliError } from '../errors.ts';
 import { entryAt, findEntry, headOf, isPrefix } from '../store/entries.ts';
 
 /** For the help of commands that accept a point. */
