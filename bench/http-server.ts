@@ -12,7 +12,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { Pool } from 'pg';
 import { generateKeys } from '#canon';
-import { isCellsUrl, openCell } from '#cells';
+import { cellDeployment, isCellsUrl, openCell } from '#cells';
 import { loadConfig, type ResolvedPrincipal } from '#config';
 import type { Domain } from '#kernel';
 import { systemClock } from '#oracle';
@@ -68,7 +68,8 @@ async function serveAssize(url: string, { seed, peerUrl, world = 't' }: Served):
       principals: new Map(principals.map((one) => [one.name, one])),
       server: { ...defaults.server, port: 0, peerUrl, limits: NO_LIMITS },
     },
-    ...{ store, cell, domains: [shop as Domain], root: { ...root, origin: 'environment', created: false } },
+    deployment: cell && cellDeployment(cell),
+    ...{ store, domains: [shop as Domain], root: { ...root, origin: 'environment', created: false } },
     policyOf: () => {
       throw new Error('the benchmark has no policy');
     },

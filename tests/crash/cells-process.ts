@@ -3,7 +3,7 @@
  * `CellProcessOptions` as JSON. A message sets its clock ahead, in milliseconds.
  */
 import { appendFileSync } from 'node:fs';
-import { openCell } from '#cells';
+import { cellDeployment, openCell } from '#cells';
 import { loadConfig, type ResolvedConfig, type ResolvedPrincipal } from '#config';
 import { serve } from '#server';
 import { AGENTS, type CellProcessOptions, TENANTS } from './cells-orders.ts';
@@ -54,7 +54,7 @@ const config: ResolvedConfig = {
   server: { ...defaults.server, port, limits },
 };
 const serving = await serve({
-  ...{ config, store: cell.store, cell, domains: [domain], root },
+  ...{ config, store: cell.store, deployment: cellDeployment(cell), domains: [domain], root },
   policyOf: () => {
     throw new Error('no policy is configured here');
   },

@@ -145,5 +145,5 @@ export async function startService(
 async function worldsHere(worlds: ResolvedConfig['worlds'], deployment: Deployment | undefined) {
   if (deployment === undefined) return worlds;
   for (const id of Object.keys(worlds)) await deployment.place(id);
-  return Object.fromEntries(Object.entries(worlds).filter(([id]) => deployment.elsewhere(id) === undefined));
+  return Object.fromEntries(Object.entries(worlds).filter(([id]) => deployment.isHere(id)));
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import { parseRuleTable, ruleTable } from '#authority';
 import { addMicros, generateKeys } from '#canon';
-import type { Cell } from '#cells';
+import { type Cell, cellDeployment } from '#cells';
 import type { AssizeConfig, PrincipalConfig, ResolvedConfig, RootKey, ServerConfig } from '#config';
 import { budget } from '#domains/budget';
 import type { Rules } from '#domains/gateway';
@@ -134,7 +134,8 @@ export async function start(starting: Starting = {}): Promise<TestServer> {
   const store = notingKinds(opened, sideKinds);
   const lines: string[] = [];
   const serving = await serve({
-    ...{ config, store, root: ROOT, cell, domains, clock, rules: starting.rules },
+    ...{ config, store, root: ROOT, domains, clock, rules: starting.rules },
+    deployment: cell && cellDeployment(cell),
     ...{ console: starting.console, verifiers: starting.verifiers },
     policyOf: (rules) => ruleTable(parseRuleTable(rules)),
     log: (text) => lines.push(...text.trimEnd().split('\n')),

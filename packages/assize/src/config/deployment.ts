@@ -33,6 +33,8 @@ export interface Deployment {
   readonly stop: () => Promise<void>;
   /** Gives a new trajectory its place. */
   readonly place: (trajectoryId: string) => Promise<void>;
+  /** Whether this place has the trajectory, and does not give it away. */
+  readonly isHere: (trajectoryId: string) => boolean;
   /** The other place that has the trajectory. Undefined: it is here, or nowhere. */
   readonly elsewhere: (trajectoryId: string) => { readonly id: string; readonly url: string | undefined } | undefined;
   /** Throws if another place has the trajectory. */

@@ -55,6 +55,7 @@ export function cellDeployment(cell: Cell): Deployment {
       await orders?.close();
     },
     place: (trajectoryId) => placeTenant(cell, tenantOf(trajectoryId)),
+    isHere: (trajectoryId) => watch.isHere(tenantOf(trajectoryId)),
     elsewhere: (trajectoryId) => {
       const found = watch.placeOf(tenantOf(trajectoryId));
       return found === undefined || found.name === watch.cell ? undefined : { id: found.name, url: found.url };
