@@ -11,7 +11,6 @@ import {
   type KnownLog,
   openCheckpoint,
   parseVerifierKey,
-  type SignerKey,
   type VerifiedSignature,
   type VerifierKey,
 } from 'assize/internal/merkle';
