@@ -67,6 +67,8 @@ const CONFIG = `export default {
 };
 `;
 
+/** Properties run recorded work again. */
+const REPLAY = 'packages/audit/src/replay/deep-replay';
 let folder: string;
 /** Paths. */
 const parts: string[] = [];
@@ -77,7 +79,9 @@ let outcomes: ReadonlyMap<string, { readonly passed: number; readonly failed: nu
  * file names.
  */
 const programOf = (source: string): string =>
-  stripTypeScriptTypes(source).replaceAll(/(?<='\.[^'\n]*)\.ts(?=')/g, '.js');
+  stripTypeScriptTypes(source)
+    .replaceAll(/(?<='\.[^'\n]*)\.ts(?=')/g, '.js')
+    .replaceAll(/'assize\/(?:internal\/)?([\w/-]+)'/g, "'#$1'");
 
 const built = (path: string): string => path.replace(/\.ts$/, '.js');
 
@@ -85,7 +89,7 @@ const built = (path: string): string => path.replace(/\.ts$/, '.js');
 function makeParts(): void {
   const properties = Object.keys(PROPERTIES).map((by) => `tests/properties/${by}.test.ts`);
   const shared = ['tests/support/**/*.ts', 'tests/properties/{mixed-schedules,payments}.ts'];
-  const needed = globSync([`packages/assize/src/{${FLOORS}}/**/*.ts`, ...shared], { cwd: root });
+  const needed = globSync([`packages/assize/src/{${FLOORS}}/**/*.ts`, `${REPLAY}/*.ts`, ...shared], { cwd: root });
   for (const path of [...needed.filter((each) => !each.endsWith('.test.ts')), ...properties]) {
     parts.push(built(path));
     mkdirSync(dirname(join(folder, PARTS, path)), { recursive: true });
@@ -109,7 +113,9 @@ function copyTo(name: string, tried: readonly Pick<Mutant, 'by' | 'property'>[],
     writeFileSync(join(home, path.replace('.test.js', '.json')), JSON.stringify({ cases: PROPERTIES[by], property }));
   }
   const { imports } = JSON.parse(sourceOf('package.json')) as { imports: Record<string, string> };
-  const named = Object.fromEntries(Object.entries(imports).map(([each, path]) => [each, built(path)]));
+  const named = Object.fromEntries(
+    Object.entries({ ...imports, '#replay': `./${REPLAY}/index.ts` }).map(([each, path]) => [each, built(path)]),
+  );
   writeFileSync(join(home, 'package.json'), JSON.stringify({ name, type: 'module', imports: named }));
   for (const fault of faults) {
     const source = planted(mutant?.fault as string, fault);

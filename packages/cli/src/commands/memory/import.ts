@@ -37,7 +37,7 @@ interface Options extends AssertOptions {
 const BATCH_MAX = 200;
 
 const LINE = z.strictObject({
-  subject: z.string().max(512),
+  subject: z.string().min(1).max(512),
   predicate: z.string(),
   object: z.string().max(16_384),
   from: z.string().optional(),
