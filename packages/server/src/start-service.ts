@@ -22,7 +22,6 @@ import type { Receiver } from './notices/receivers.ts';
 import { OneAtATime } from './one-at-a-time.ts';
 import { credentialsOf } from './principals/credentials.ts';
 import { FreeNames } from './principals/free-names.ts';
-import type { OfficeAction } from './principals/office-writs.ts';
 import { OfficeWrits } from './principals/office-writs.ts';
 import { ROW_FRESH_MS, recentSideStore } from './principals/recent-side-store.ts';
 import type { ServeOptions } from './serve-options.ts';
@@ -74,16 +73,8 @@ export async function startService(
   await deployment?.start({
     ...{ domains, grants, clock, onFailure },
     runtimeOver: (other) =>
-      new ServedAssize({
-        store: other,
-        snapshots: other as Store,
-        oracle: other as Store,
-        domains,
-        anchors,
-        ports: { clock },
-      }),
-    writFor: (principal, action, trajectoryId, now) =>
-      offices.forOffice(principal, action as OfficeAction, trajectoryId, now),
+      new ServedAssize({ store: other, snapshots: other, oracle: other, domains, anchors, ports: { clock } }),
+    writFor: (...terms) => offices.forOffice(...terms),
   });
   for (const gauge of deployment?.gauges ?? []) metrics.gauge(gauge);
   const worlds = await worldsHere(options.config.worlds, deployment);

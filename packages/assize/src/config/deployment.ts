@@ -1,9 +1,10 @@
 import type { Writ } from '#authority';
 import type { Instant } from '#canon';
 import type { Domain } from '#kernel';
-import type { LedgerStore, SideStore } from '#ledger';
+import type { HALT_ACTION, REVOKE_ACTION, SideStore } from '#ledger';
 import type { Clock } from '#oracle';
 import type { Assize } from '#runtime';
+import type { Store } from '#stores';
 import type { GrantIssuer } from './grants/grant-issuer.ts';
 
 /** The parts of a server that the deployment uses. */
@@ -12,9 +13,14 @@ export interface DeploymentHost {
   readonly grants: GrantIssuer;
   readonly clock: Clock;
   /** A runtime of the server over another store. The caller closes it. */
-  readonly runtimeOver: (store: LedgerStore) => Assize;
-  /** The writ of a principal for a built-in action in a trajectory, such as `assize.halt`. */
-  readonly writFor: (principal: string, action: string, trajectoryId: string, now: Instant) => Writ;
+  readonly runtimeOver: (store: Store) => Assize;
+  /** The writ of a principal for a built-in action in a trajectory. */
+  readonly writFor: (
+    principal: string,
+    action: typeof HALT_ACTION | typeof REVOKE_ACTION,
+    trajectoryId: string,
+    now: Instant,
+  ) => Writ;
   readonly onFailure: (error: unknown) => void;
 }
 

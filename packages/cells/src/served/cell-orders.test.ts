@@ -43,7 +43,7 @@ async function cellOf() {
   const server = (): CellOrders =>
     new CellOrders({ own: store, watch } as unknown as Cell, {
       runtimeOver: () => new Assize({ store, domains: [till], anchors: [ROOT.publicKey] }),
-      writFor: (principal, action, id, now) => offices.forOffice(principal, action as 'assize.halt', id, now),
+      writFor: (...terms) => offices.forOffice(...terms),
       grants: new GrantIssuer(ROOT, store, { principals: new Map() }),
       clock: systemClock,
       onFailure: (error) => {
