@@ -585,5 +585,8 @@ test('attack 49: the sign-in code reaches no server log: it is a fragment', asyn
   expect(headers.get('content-security-policy')).toContain(`script-src 'nonce-${nonce}'`);
   const again = await server.ask('GET', '/sign-in');
   expect(again.text).not.toContain(nonce);
-  await expect(server.signInLink('boss:nobody')).rejects.toMatchObject({ code: 'not_found' });
+  await expect(server.signInLink('boss:nobody')).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringContaining('The configuration has no principal boss:nobody.'),
+  });
 });

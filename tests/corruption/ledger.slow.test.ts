@@ -209,6 +209,7 @@ describe('a store', () => {
       expect(found.faults).toEqual([expect.objectContaining({ code: 'checkpoint' })]);
       await expect(openStore(`sqlite:${spoilt}`, { checkpoint: `${whole}.checkpoint` })).rejects.toMatchObject({
         code: 'bad_checkpoint',
+        message: expect.stringContaining('spoilt: its history was rewritten, or the checkpoint'),
       });
     }
   });

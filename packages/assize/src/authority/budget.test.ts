@@ -145,7 +145,11 @@ describe('BudgetLedger', () => {
 
   test('an unknown writ, or a writ with an unknown parent, has no account', () => {
     const ledger = new BudgetLedger();
-    const unknown = expect.objectContaining({ code: 'not_found', name: 'AuthorityError' });
+    const unknown = expect.objectContaining({
+      code: 'not_found',
+      message: expect.stringContaining('The budget has no writ'),
+      name: 'AuthorityError',
+    });
     expect(() => ledger.grant(child)).toThrowError(unknown);
     for (const step of [() => ledger.covers(rootId, {}), () => ledger.left(rootId), () => ledger.spent(rootId)]) {
       expect(step).toThrowError(unknown);

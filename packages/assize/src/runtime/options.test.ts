@@ -130,6 +130,10 @@ test('a branch without a note names the missing option', async () => {
 
 test('an anchor that is not in a list is refused, and the list is named', () => {
   const error = errorOf({ anchors: operator.publicKey });
-  expect(error).toMatchObject({ code: 'bad_argument', name: 'RuntimeError' });
+  expect(error).toMatchObject({
+    code: 'bad_argument',
+    message: expect.stringContaining('is a text, and must be a list; pass [publicKey].'),
+    name: 'RuntimeError',
+  });
   expect(error?.message).toContain('must be a list; pass [publicKey]');
 });

@@ -231,7 +231,10 @@ describe('making one', () => {
     const signed = await checkpointed(place);
     const make = (last: string): Promise<unknown> =>
       withStore(other.url, (store) => makeCheckpoint(store, { signer, last }));
-    await expect(make(signed)).rejects.toMatchObject({ code: 'bad_checkpoint' });
+    await expect(make(signed)).rejects.toMatchObject({
+      code: 'bad_checkpoint',
+      message: expect.stringContaining('ledger: its history was rewritten, or the checkpoint'),
+    });
     sql(other, ...cut(3));
     await expect(make(signed)).rejects.toMatchObject({
       code: 'bad_checkpoint',
@@ -280,9 +283,15 @@ describe('a proof file', () => {
     more.add('root', rootMembers({ n: 0 }));
     await withStore(place.url, async (store) => {
       await store.commit({ entries: more.rows, blobs: [] });
-      await expect(proveEntry(store, more.head.id, signed, log)).rejects.toMatchObject({ code: 'not_checkpointed' });
+      await expect(proveEntry(store, more.head.id, signed, log)).rejects.toMatchObject({
+        code: 'not_checkpointed',
+        message: expect.stringContaining('Make a new checkpoint and use it for the proof.'),
+      });
       await makeCheckpoint(store, { signer });
-      await expect(proveEntry(store, more.head.id, signed, log)).rejects.toMatchObject({ code: 'not_checkpointed' });
+      await expect(proveEntry(store, more.head.id, signed, log)).rejects.toMatchObject({
+        code: 'not_checkpointed',
+        message: expect.stringContaining('Make a new checkpoint and use it for the proof.'),
+      });
     });
   });
 });
@@ -301,7 +310,10 @@ test('an entry rewritten after logging is not proven', async () => {
         code: 'not_checkpointed',
         message: expect.stringContaining('differs from the logged entry'),
       });
-    await expect(proveEntry(store, id, signed, log)).rejects.toMatchObject({ code: 'not_checkpointed' });
+    await expect(proveEntry(store, id, signed, log)).rejects.toMatchObject({
+      code: 'not_checkpointed',
+      message: expect.stringContaining('Make a new checkpoint and use it for the proof.'),
+    });
   });
 });
 
@@ -334,6 +346,7 @@ describe('an audit', () => {
     expect(await audit(place.url, old, recent)).toMatchObject({ store: 'truncated' });
     await expect(audit(place.url, old, recent.replace('\n21\n', '\n22\n'))).rejects.toMatchObject({
       code: 'bad_checkpoint',
+      message: expect.stringContaining('is not valid. Check that its file was not changed, and'),
     });
   });
 });

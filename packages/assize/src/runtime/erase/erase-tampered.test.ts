@@ -30,6 +30,7 @@ describe('an erasure is not to be bent', () => {
     for (const replacement of [[], [{ op: 'replace', path: '/patients/p1/name', value: 'Eve' }] as const])
       await expect(trajectory.approvals.approve(waiting!.id, { ...by, replacement })).rejects.toMatchObject({
         code: 'invalid_state',
+        message: expect.stringContaining('An erasure cannot be replaced. Approve or reject it.'),
         name: 'KernelError',
       });
     expect(trajectory.state()).toMatchObject({ patients: { p1: { name: 'David' } } });

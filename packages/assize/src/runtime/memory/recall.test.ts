@@ -185,7 +185,10 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const words = await memory.recall({ ...query, by: 'hybrid', weights: { embedding: 0 }, nearby: none });
     expect(words.facts).toEqual((await memory.recall(query)).facts);
     for (const nearby of [{ neighbours: -1 }, { session: Number.NaN }, { days: 1 }, 'yes', null])
-      await expect(memory.recall({ ...query, nearby } as never)).rejects.toMatchObject({ code: 'bad_argument' });
+      await expect(memory.recall({ ...query, nearby } as never)).rejects.toMatchObject({
+        code: 'bad_argument',
+        message: expect.stringContaining('is true, or { neighbours, session } with numbers from'),
+      });
     await expect(memory.recall({ ...query, by: 'embedding', nearby: true })).rejects.toMatchObject({
       code: 'bad_argument',
       message: expect.stringMatching(/The recall is not valid|The support is not valid/),
@@ -332,7 +335,13 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(byText.fallback).toBeUndefined();
     for (const [memory, cause] of [
       [offline, { message: 'no network' }],
-      [broken, { code: 'function_failed' }],
+      [
+        broken,
+        {
+          code: 'function_failed',
+          message: expect.stringContaining('The embedder odd returned vectors that are not valid; none'),
+        },
+      ],
     ] as const) {
       const { fallback, ...found } = await memory.recall({ text: 'cough', by: 'hybrid' });
       expect(found).toEqual(byText);

@@ -502,6 +502,7 @@ test('a declaration states the compensation cost if it has one, in valid units',
   expect(wrong).toEqual({ usd: 0.5 });
   await expect(act(made, (tx) => tx.call('bank.charge', { what: 'a', undoing: 0.5 }))).rejects.toMatchObject({
     code: 'bad_argument',
+    message: expect.stringContaining('The undoCost of bank.charge is not valid: The amount of usd'),
   });
   expect(made.bank.log).toEqual([]);
 });

@@ -76,6 +76,7 @@ describe('a file that is not ours is refused and left as it was', () => {
       await expect(openSqlite({ path, mode })).rejects.toMatchObject({
         name: 'StoreError',
         code: 'store_other_schema',
+        message: expect.stringContaining('ledger.db is'),
       });
       expect(snapshot(folder)).toEqual(before);
     });
@@ -87,7 +88,10 @@ describe('a file that is not ours is refused and left as it was', () => {
     foreignDatabase(path, 'PRAGMA journal_mode = WAL;');
     writeFileSync(`${path}-wal`, 'what SQLite would read or delete');
     const before = snapshot(folder);
-    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_other_schema' });
+    await expect(openSqlite({ path })).rejects.toMatchObject({
+      code: 'store_other_schema',
+      message: expect.stringContaining('ledger.db is not an Assize store: it is another program'),
+    });
     expect(snapshot(folder)).toEqual(before);
   });
 
@@ -337,7 +341,10 @@ describe('damaged files', () => {
       const db = new DatabaseSync(path);
       db.exec(`DROP TABLE ${table}`);
       db.close();
-      await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_other_schema' });
+      await expect(openSqlite({ path })).rejects.toMatchObject({
+        code: 'store_other_schema',
+        message: expect.stringContaining('is missing. Undo the change or restore a backup, and check'),
+      });
       await expect(openSqlite({ path, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_failed' });
       expect(openFiles(path)).toEqual([]);
     },

@@ -91,7 +91,11 @@ test.each([
   });
   Object.assign(store, { commit, resolve });
   const again = assize.resolveEffect(decision);
-  if (has) await expect(again).rejects.toMatchObject({ code: 'already_done' });
+  if (has)
+    await expect(again).rejects.toMatchObject({
+      code: 'already_done',
+      message: expect.stringContaining('The effect of reversible.externalised in transaction'),
+    });
   else expect(await again).toMatchObject({ phase: 'accepted' });
   expect(await assize.recoverEffects()).toHaveLength(LEFT - 1);
   await assize.close();
