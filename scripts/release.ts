@@ -27,6 +27,8 @@ const { values } = parseArgs({
 if (values.publish && values['dry-run']) fail(['--publish and --dry-run exclude each other. Give one of them.']);
 
 const { version } = readManifest(root);
+/** Each after the packages that it needs. */
+const packages = ['console', ...Object.keys(PACKAGES)];
 const tag = `v${version}`;
 
 const problems = [...treeProblems(), ...tagProblems(), ...changelogProblems()];
@@ -37,8 +39,6 @@ const missing = packageProblems();
 if (missing.length > 0) fail(missing);
 
 const tagging = ['tag', '--annotate', tag, '--message', `Assize ${version}`];
-/** Each after the packages that it needs. */
-const packages = ['console', ...Object.keys(PACKAGES)];
 const publishing = ['publish', '--provenance', '--access', 'public'];
 
 if (values.publish) {

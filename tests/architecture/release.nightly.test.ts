@@ -14,8 +14,11 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PACKAGES } from '../../scripts/layers.ts';
 
 const root = join(import.meta.dirname, '../..');
+/** Each after the packages that it needs. */
+const PUBLISHED = ['console', ...Object.keys(PACKAGES)];
 let folder: string;
 let clone: string;
 let version: string;
@@ -104,14 +107,14 @@ test('by default the script builds, shows the plan, never tags or publishes', ()
   expect(out.split('\n')).toEqual([
     `Release ${version}: every check passes. The release would run:`,
     `  (in .) git tag --annotate v${version} --message "Assize ${version}"`,
-    '  (in dist) npm publish --provenance --access public',
+    ...PUBLISHED.map((name) => `  (in dist/${name}) npm publish --provenance --access public`),
     'Nothing was tagged or published. To release, run: npm run release -- --publish',
     '',
   ]);
   expect(git('tag', '--list')).toBe('');
   // Links of the README to other packages lead to the repository.
-  for (const name of ['LICENSE', 'CHANGELOG.md', 'docs/README.md', 'verifiers/python/verify.py'])
-    expect(readFileSync(join(clone, 'dist', name), 'utf8'), name).toBe(readFileSync(join(clone, name), 'utf8'));
+  for (const name of ['LICENSE', 'CHANGELOG.md'])
+    expect(readFileSync(join(clone, 'dist/assize', name), 'utf8'), name).toBe(readFileSync(join(clone, name), 'utf8'));
 });
 
 test('a version that npm refuses keeps no tag', () => {
@@ -125,7 +128,10 @@ test('a version that npm refuses keeps no tag', () => {
 
 test('--publish tags and publishes from dist, and a second time refuses', () => {
   const { status, out, npm } = release('--publish');
-  expect({ status, npm }).toEqual({ status: 0, npm: ['dist publish --provenance --access public'] });
+  expect({ status, npm }).toEqual({
+    status: 0,
+    npm: PUBLISHED.map((name) => `${name} publish --provenance --access public`),
+  });
   expect(out).toBe(`Released ${version}. Push the tag: git push origin v${version}\n`);
   expect(git('cat-file', '-t', `v${version}`).trim()).toBe('tag');
   expect(release('--publish')).toMatchObject({
