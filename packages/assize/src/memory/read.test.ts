@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { errorOf } from '../../../../tests/support/process/errors.ts';
+import { saidOf } from '../../../../tests/support/said-of.ts';
 import { readWitness } from './audit.ts';
 import { type Claim, claimId } from './claim.ts';
 import { checkedFacts, checkFact, checkFacts, contradicts, type FactRow } from './fact.ts';
@@ -55,9 +56,13 @@ describe('a row', () => {
 
   test('lacks no column, and has its key alone', () => {
     const { space: _space, ...without } = row();
-    expect(codeOf(() => checkFact(without as FactRow))).toBe('bad_argument');
+    expect(saidOf(() => checkFact(without as FactRow))).toMatch(
+      'bad_argument: The fact row is not valid: space is missing.',
+    );
     checkFacts([row(), row({ system_time_start: date('03-03') })]);
-    expect(codeOf(() => checkFacts([row(), row()]))).toBe('bad_argument');
+    expect(saidOf(() => checkFacts([row(), row()]))).toMatch(
+      'bad_argument: Two versions of a fact start at the same system time. Give',
+    );
   });
 
   test('contradicts a row with another object in an overlapping period', () => {
@@ -89,7 +94,9 @@ describe('the result of a read', () => {
     expect(asOf(rows, point)).toEqual([next]);
     expect(asOf(rows, point, 'audit')).toEqual([audit]);
     expect(asOf(rows, point, 'all')).toEqual([audit, next]);
-    expect(codeOf(() => asOf(rows, point, 'both' as never))).toBe('bad_argument');
+    expect(saidOf(() => asOf(rows, point, 'both' as never))).toMatch(
+      'bad_argument: The row kind is not valid. Use current, audit or all.',
+    );
     expect(codeOf(() => asOf(rows, { ...point, system: OPEN_END }))).toBe('no_instant');
   });
 
@@ -136,7 +143,9 @@ describe('the result of a read', () => {
       expect(() => (relation as FactRow[]).push(left)).toThrow(TypeError);
       expect(() => Object.assign(relation[0] as FactRow, { confidence: 7 })).toThrow(TypeError);
       // A copy of a relation is not a relation.
-      expect(codeOf(() => asOf([...relation, ...relation], point))).toBe('bad_argument');
+      expect(saidOf(() => asOf([...relation, ...relation], point))).toMatch(
+        'bad_argument: Two versions of a fact start at the same system time. Give',
+      );
     });
   });
 
@@ -163,19 +172,23 @@ describe('the result of a read', () => {
   test('is chosen by Allen’s relations', () => {
     const march = { from: date('03-01'), to: date('04-01') };
     expect(selectByRelation(rows, ['equals', 'met-by'], march)).toEqual([audit, next, left]);
-    expect(codeOf(() => selectByRelation(rows, ['near' as never], march))).toBe('bad_argument');
+    expect(saidOf(() => selectByRelation(rows, ['near' as never], march))).toMatch(
+      'bad_argument: The relation is not valid. Use one of before, meets,',
+    );
   });
 
   test('is closed only where it is open', () => {
     const plan = { kind: 'plan' as const, systemTime: date('06-01'), close: [closed], insert: [] };
     expect(codeOf(() => applyPlan(rows, plan))).toBe('not_open');
     expect(applyPlan(rows, { ...plan, close: [left] })[2]).toEqual({ ...left, system_time_end: date('06-01') });
-    expect(codeOf(() => applyPlan(rows, { ...plan, close: [], insert: [left] }))).toBe('bad_argument');
+    expect(saidOf(() => applyPlan(rows, { ...plan, close: [], insert: [left] }))).toMatch(
+      'bad_argument: Two versions of a fact start at the same system time. Give',
+    );
   });
 
   test('as a witness is refused where it is none', () => {
     for (const other of [row(), row({ row_kind: 'audit', object: 'a|b' }), audit])
-      expect(codeOf(() => readWitness(other))).toBe('damaged');
+      expect(saidOf(() => readWitness(other))).toMatch('damaged: The audit row is not valid:');
   });
 });
 

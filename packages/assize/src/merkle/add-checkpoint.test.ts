@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { codeOf, damaged, ORIGIN, RUBBISH, signedNote } from '../../../../tests/support/ledger/merkle-fixtures.ts';
+import { saidOf } from '../../../../tests/support/said-of.ts';
 import {
   formatAddCheckpoint,
   PROOF_HASHES_MAX,
@@ -43,12 +44,16 @@ describe('a request', () => {
       expect(parseAddCheckpoint(formatAddCheckpoint(7n, Array(count).fill(HASH), SIGNED)).proof.length).toBe(count);
     }
     expect(PROOF_HASHES_MAX).toBe(63);
-    expect(codeOf(() => formatAddCheckpoint(7, Array(64).fill(HASH), SIGNED))).toBe('bad_input');
+    expect(saidOf(() => formatAddCheckpoint(7, Array(64).fill(HASH), SIGNED))).toMatch(
+      'bad_input: The document is not an add-checkpoint request',
+    );
   });
 
   test('may have an empty line in the text of the signatures only as a note may', () => {
     const odd = SIGNED.replace('\n\n', '\n\n\n');
-    expect(codeOf(() => parseAddCheckpoint(`old 0\n\n${odd}`))).toBe('bad_input');
+    expect(saidOf(() => parseAddCheckpoint(`old 0\n\n${odd}`))).toMatch(
+      'bad_input: The document is not an add-checkpoint request',
+    );
   });
 
   const line = `${Buffer.from(HASH).toString('base64')}\n`;
@@ -81,15 +86,21 @@ describe('a request', () => {
     ['an empty line in front', `\nold 1\n\n${SIGNED}`],
     ['more bytes than are read', `old 1\n\n${'a'.repeat(REQUEST_BYTES_MAX)}`],
   ])('with %s is refused', (_name, body) => {
-    expect(codeOf(() => parseAddCheckpoint(body))).toBe('bad_input');
+    expect(saidOf(() => parseAddCheckpoint(body))).toMatch('bad_input: The document is not an add-checkpoint request');
   });
 
   test('is written only when it would be read', () => {
     for (const old of [-1, -1n, 1.5, 2 ** 53, 2n ** 64n, '1', undefined]) {
-      expect(codeOf(() => formatAddCheckpoint(old as never, [], SIGNED))).toBe('bad_input');
+      expect(saidOf(() => formatAddCheckpoint(old as never, [], SIGNED))).toMatch(
+        'bad_input: The document is not an add-checkpoint request',
+      );
     }
-    expect(codeOf(() => formatAddCheckpoint(1, [HASH.subarray(1)], SIGNED))).toBe('bad_input');
-    expect(codeOf(() => formatAddCheckpoint(1, [], 'nothing'))).toBe('bad_input');
+    expect(saidOf(() => formatAddCheckpoint(1, [HASH.subarray(1)], SIGNED))).toMatch(
+      'bad_input: The document is not an add-checkpoint request',
+    );
+    expect(saidOf(() => formatAddCheckpoint(1, [], 'nothing'))).toMatch(
+      'bad_input: The document is not an add-checkpoint request',
+    );
   });
 });
 

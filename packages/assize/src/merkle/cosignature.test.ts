@@ -10,6 +10,7 @@ import {
   signedNote,
   WITNESSES,
 } from '../../../../tests/support/ledger/merkle-fixtures.ts';
+import { saidOf } from '../../../../tests/support/said-of.ts';
 import { formatCheckpoint } from './checkpoint.ts';
 import { cosign, cosignedAt } from './cosignature.ts';
 import { parseNote } from './note.ts';
@@ -44,7 +45,9 @@ describe('a cosignature', () => {
       expect(cosignedAt(TEXT, cosign(TEXT, WITNESS, time), WITNESS)).toBe(BigInt(time));
     }
     for (const time of [0, 0n, -1, -1n, 1.5, Number.NaN, 2n ** 63n, 2n ** 64n, '1', undefined, new Date(0)]) {
-      expect(codeOf(() => cosign(TEXT, WITNESS, time as never))).toBe('bad_argument');
+      expect(saidOf(() => cosign(TEXT, WITNESS, time as never))).toMatch(
+        'bad_argument: The time of a cosignature is a whole number of seconds from',
+      );
     }
   });
 
@@ -91,8 +94,10 @@ describe('a cosignature', () => {
 
   test('needs a key that is for cosignatures', () => {
     const note = signerKey(WITNESS.name, 'note', seed(2));
-    expect(codeOf(() => cosign(TEXT, note, TIME))).toBe('bad_key');
-    expect(codeOf(() => cosignedAt(TEXT, cosign(TEXT, WITNESS, TIME), note))).toBe('bad_key');
+    expect(saidOf(() => cosign(TEXT, note, TIME))).toMatch(/^bad_key: .*Pass a key for cosignatures/);
+    expect(saidOf(() => cosignedAt(TEXT, cosign(TEXT, WITNESS, TIME), note))).toMatch(
+      /^bad_key: .*Pass a key for cosignatures/,
+    );
   });
 
   test('is no signature of the log, nor the log’s a cosignature', () => {

@@ -12,6 +12,7 @@ import {
   signedNote,
   WITNESSES,
 } from '../../../../tests/support/ledger/merkle-fixtures.ts';
+import { saidOf } from '../../../../tests/support/said-of.ts';
 import { formatCheckpoint } from './checkpoint.ts';
 import { cosign } from './cosignature.ts';
 import { emptyRoot } from './hash.ts';
@@ -36,7 +37,9 @@ describe('a signed checkpoint', () => {
       signatures: [{ key: LOG }],
       cosignatures: [],
     });
-    expect(codeOf(() => signCheckpoint({ size: 42, root: ROOT }, WITNESSES[0]!))).toBe('bad_key');
+    expect(saidOf(() => signCheckpoint({ size: 42, root: ROOT }, WITNESSES[0]!))).toMatch(
+      /^bad_key: .*Pass a key for notes/,
+    );
     expect(codeOf(() => signCheckpoint({ size: 0, root: ROOT }, LOG))).toBe('bad_checkpoint');
   });
 
@@ -126,7 +129,9 @@ describe('a signed checkpoint', () => {
   });
 
   test('is opened with witnesses that are', () => {
-    expect(codeOf(() => openCheckpoint(signedNote(TEXT), KNOWN, [LOG]))).toBe('bad_key');
+    expect(saidOf(() => openCheckpoint(signedNote(TEXT), KNOWN, [LOG]))).toMatch(
+      /^bad_key: .*Pass a key for cosignatures/,
+    );
     const twin = { ...STRANGER, name: LOG.name, id: LOG.id };
     expect(codeOf(() => openCheckpoint(signedNote(TEXT), { origin: ORIGIN, keys: [LOG, twin] }))).toBe('bad_key');
   });
@@ -164,9 +169,13 @@ describe('the answer of a witness', () => {
 
   test('that is none is refused', () => {
     for (const answer of ['', '\n', 'ok\n', formatSignatures([cosign(TEXT, one, 5)]).slice(0, -1)]) {
-      expect(codeOf(() => addCosignatures(signedNote(TEXT), answer, WITNESSES))).toBe('bad_input');
+      expect(saidOf(() => addCosignatures(signedNote(TEXT), answer, WITNESSES))).toMatch(
+        'bad_input: The document is not a signed note',
+      );
     }
-    expect(codeOf(() => addCosignatures(TEXT, formatSignatures([cosign(TEXT, one, 5)]), WITNESSES))).toBe('bad_input');
+    expect(saidOf(() => addCosignatures(TEXT, formatSignatures([cosign(TEXT, one, 5)]), WITNESSES))).toMatch(
+      'bad_input: The document is not a signed note',
+    );
     expect(codeOf(() => addCosignatures(signedNote(TEXT), 'x\n', [verifierKey('a', 'note', LOG.publicKey)]))).toBe(
       'bad_key',
     );

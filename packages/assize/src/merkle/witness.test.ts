@@ -15,6 +15,7 @@ import {
   signedNote,
   WITNESSES,
 } from '../../../../tests/support/ledger/merkle-fixtures.ts';
+import { saidOf } from '../../../../tests/support/said-of.ts';
 import { formatAddCheckpoint } from './add-checkpoint.ts';
 import { formatCheckpoint } from './checkpoint.ts';
 import { cosign, cosignedAt } from './cosignature.ts';
@@ -196,7 +197,9 @@ describe('a witness does not cosign', () => {
 
 test('a witness with a damaged record does not go on', () => {
   for (const size of [-1, 1.5, undefined, '3', Number.NaN]) {
-    expect(codeOf(() => decide(request(3, 9), { size, root: head(3).root } as never))).toBe('bad_argument');
+    expect(saidOf(() => decide(request(3, 9), { size, root: head(3).root } as never))).toMatch(
+      'bad_argument: The witness has recorded a value that is not a size. Repair',
+    );
   }
   expect(decide(request(3, 9), { size: 3, root: new Uint8Array(0) })).toMatchObject({ status: 422 });
 });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Json } from '#base';
 import { canonicalize } from '#canon';
 import { ANYONE } from '../../../../../tests/support/models/permissive-authority.ts';
+import { saidOf } from '../../../../../tests/support/said-of.ts';
 import { defineDomain } from '../domain/define-domain.ts';
 import type { Domain } from '../domain/domain.ts';
 import { each, type Invariant, invariant } from '../domain/invariant.ts';
@@ -376,7 +377,9 @@ describe('a change since the submission', () => {
     const world = open(domainOf([picky]));
     const waiting = propose(world, 'add', 7);
     for (const principal of ['dr no', 'dr yes', 'dr hole']) {
-      expect(codeOf(() => decide(world, waiting, { principal }))).toBe('invalid_state');
+      expect(saidOf(() => decide(world, waiting, { principal }))).toMatch(
+        'invalid_state: The approved state cannot be computed:',
+      );
       expect(world.state).toEqual(START);
     }
     expect(codeOf(() => decide(world, waiting))).toBe('nothing was thrown');
@@ -461,9 +464,13 @@ describe('a counselor’s own state', () => {
     const world = open(part);
     const waiting = propose(world, 'add', 7);
     const all = [{ op: 'replace' as const, path: '/other', value: { a: 1, b: 2 } }];
-    expect(codeOf(() => decide(world, waiting, { principal: 'judy', replacement: all }))).toBe('invalid_state');
+    expect(saidOf(() => decide(world, waiting, { principal: 'judy', replacement: all }))).toMatch(
+      'invalid_state: The operation replace',
+    );
     const same = [{ op: 'replace' as const, path: '/other', value: { a: 2, b: 1 } }];
-    expect(codeOf(() => decide(world, waiting, { principal: 'judy', replacement: same }))).toBe('invalid_state');
+    expect(saidOf(() => decide(world, waiting, { principal: 'judy', replacement: same }))).toMatch(
+      'invalid_state: The operation replace',
+    );
     const named = [{ op: 'replace' as const, path: '/other/a', value: 2 }];
     expect(codeOf(() => decide(world, waiting, { principal: 'judy', replacement: named }))).toBe('nothing was thrown');
   });
