@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { codeOf, hex } from '../../../../tests/support/ledger/merkle-fixtures.ts';
+import { hex } from '../../../../tests/support/ledger/merkle-fixtures.ts';
 import { sha256 } from '../../../../tests/support/models/naive-tree.ts';
 import { saidOf } from '../../../../tests/support/said-of.ts';
 import { emptyRoot, joined, leafHash, nodeHash } from './hash.ts';
