@@ -90,10 +90,10 @@ function allowedForAsk(model: Model, asked: Asked, at: Instant): Allowed {
       return isSame ? [{ is: 'repeated', id: before.id }] : error('idempotency_conflict');
     }
   }
-  if (model.isHalted) return error('halted');
   const isCalling = tipsOf(asked.action, asked.body).length > 0;
-  // The body calls its tool before the proposal, and its process may not know a revocation yet.
+  // The body calls its tool before the proposal, and its process may not know a revocation or a halt yet.
   const refused = isCalling && model.revoked.has(writId(asked.writ)) ? error('not_authorised') : [];
+  if (model.isHalted) return [...refused, ...error('halted')];
   return [...refused, ...allowedForProposal(model, asked, openAt(model, at))];
 }
 
