@@ -91,7 +91,7 @@ function allowedForAsk(model: Model, asked: Asked, at: Instant): Allowed {
     }
   }
   const isCalling = tipsOf(asked.action, asked.body).length > 0;
-  // The body calls its tool before the proposal, and its process may not know a revocation or a halt yet.
+  // The body calls its tool before the proposal, and its process may not know a revocation yet.
   const refused = isCalling && model.revoked.has(writId(asked.writ)) ? error('not_authorised') : [];
   if (model.isHalted) return [...refused, ...error('halted')];
   return [...refused, ...allowedForProposal(model, asked, openAt(model, at))];
@@ -106,9 +106,21 @@ function allowedForProposal(model: Model, asked: Asked, open: readonly Waiting[]
   if (answer.is.is === 'rejected') return [answer.is];
   const { changes = [], operations = [] } = answer;
   const places = answer.is.is === 'committed' ? changes : reservedBy(model.version, operations);
-  const isMet = open.some(({ payload }) => meets(places, payload.freezes));
+  const isMet = open.some((one) => meets(places, frozenBy(model, one)));
   const isStopped = isMet || isHeld(model.version, model.state, operations, open.map(operationsOf));
   return [isStopped ? FROZEN : answer.is];
+}
+
+/**
+ * The places that a pending proposal has frozen. Where an earlier version froze what its rules
+ * read, too, `reserve` keeps only the changes.
+ */
+function frozenBy({ version }: Model, waiting: Waiting): 'world' | readonly string[] {
+  const { freezes } = waiting.payload;
+  if (version.freeze !== 'reserve' || freezes === 'world' || freezes.length === 0) return freezes;
+  const reserved = reservedBy(version, operationsOf(waiting)).map(({ path }) => path.replace(/\/-$/, ''));
+  const isReserved = (place: string): boolean => reserved.some((one) => `${place}/`.startsWith(`${one}/`));
+  return freezes.every(isReserved) ? freezes : reserved;
 }
 
 export function tipsOf(action: Action, body: Asked['body']) {
@@ -225,10 +237,11 @@ function overrideFault(
 }
 
 /** Whether another pending proposal stops the approval. */
-function isStopped({ version, state, open }: Model, waiting: Waiting, next: Treasury): boolean {
+function isStopped(model: Model, waiting: Waiting, next: Treasury): boolean {
+  const { version, state, open } = model;
   const others = open.filter((one) => one !== waiting);
   const changes = difference(state, next);
-  if (others.some(({ payload }) => meets(changes, payload.freezes))) return true;
+  if (others.some((one) => meets(changes, frozenBy(model, one)))) return true;
   if (version.freeze !== 'reserve') return false;
   return isHeld(version, state, changes, others.map(operationsOf));
 }
