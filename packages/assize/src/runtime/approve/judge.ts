@@ -1,4 +1,4 @@
-import { isAssizeError, type Json } from '#base';
+import type { Json } from '#base';
 import type { CounselorCommit, ProposedCall } from '#kernel';
 import { approvalsOf, type Hash, type PendingPayload } from '#ledger';
 import { type Judgement, judgedChange, refusedBy } from '../records/judgement.ts';
@@ -9,7 +9,6 @@ import type { CommitPlan } from '../records/tool-authority.ts';
 import { planOnly } from '../transactions/body/plan-only.ts';
 import { requireTools } from '../transactions/body/run-transaction.ts';
 import { DEADLINE_MS } from '../transactions/body/transaction-options.ts';
-import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import { callsOfAmended, readAmended } from './decide/amended-proposal.ts';
 import type { ApprovalPorts } from './decide/approval-ports.ts';
 import { AMENDED, ApprovedStatements, UNCHANGED } from './decide/approved-statements.ts';
@@ -70,24 +69,15 @@ async function judgeAmendment(ports: ApprovalPorts, pendingId: Hash, input: Appr
   const { writer } = ports;
   const salts = new SaltSource(writer.context.random);
   const statements = new ApprovedStatements(ports, { pendingId, call: input, isJudgement: true, errors: AMENDED });
-  const judge = (): Promise<Judgement> =>
-    untilResolved(writer, judgingCall(pendingId, input), async (pending) => {
-      const amended = await readAmended(writer, pendingId, pending, input);
-      const plan = await planOf(ports, amended.intent.action, callsOfAmended(writer, amended));
-      return (at) => {
-        const decided = decideAmendment(writer, amended, plan, statements, { at, salts });
-        if ('needs' in decided) return decided;
-        return { unrecorded: judgementOn(decided.commit, pending, plan) };
-      };
-    });
-  for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
-    try {
-      return await judge();
-    } catch (error) {
-      if (!isAssizeError(error, 'stale') || error.retryable !== true) throw error;
-    }
-  }
-  throw await writer.conflictError();
+  return untilResolved(writer, judgingCall(pendingId, input), async (pending) => {
+    const amended = await readAmended(writer, pendingId, pending, input);
+    const plan = await planOf(ports, amended.intent.action, callsOfAmended(writer, amended));
+    return (at) => {
+      const decided = decideAmendment(writer, amended, plan, statements, { at, salts });
+      if (decided === undefined || 'needs' in decided) return decided;
+      return { unrecorded: judgementOn(decided.commit, pending, plan) };
+    };
+  });
 }
 
 function judgingCall(pendingId: Hash, input: ApprovalInput): ResolutionCall<Judgement> {

@@ -118,7 +118,7 @@ export class Erasures {
       return () => {
         const how = { builtIn: true, erasedPartitions: found.erasedPartitions };
         const ruled = rule(this.#ports, gathered, how);
-        if ('needs' in ruled) return ruled;
+        if (ruled === undefined || 'needs' in ruled) return ruled;
         if ('unrecorded' in ruled) return { unrecorded: { ruling: ruled.unrecorded, found, after } };
         return { ...ruled, answer: { ruling: ruled.answer, found, after } };
       };

@@ -185,6 +185,23 @@ test('an upgrade by another process to an action with calls plans them', async (
   await other.close();
 });
 
+test('an upgrade by another process to an action without calls drops them', async () => {
+  const bank = new Bank();
+  const store = new MemoryStore({ shared: true });
+  const calling = payments(bank);
+  const { calls: _, ...silent } = (calling.declared as any).actions.pay;
+  const after = defineDomain({ ...(calling.declared as any), version: '9', actions: { pay: silent } });
+  const runtime = () => runtimeOver(store, [calling, after], { tools: [bank.pay, bank.wire] });
+  const [one, other] = [runtime(), runtime()];
+  const upgraded = await one.create(calling, { trajectoryId: 't' });
+  const trajectory = await other.open('t');
+  await upgraded.upgrade(after as never, { writ: writFor('upgrader'), reason: 'no calls' });
+  expect(committed(await trajectory.propose(pay(300) as never)).calls).toBeUndefined();
+  expect(bank.paid).toEqual([]);
+  await one.close();
+  await other.close();
+});
+
 test('a repeated key gets its ruling and the outcomes; no call is repeated', async () => {
   const { bank, trajectory } = await stage();
   const keyed = { ...pay(7), idempotencyKey: 'k' };

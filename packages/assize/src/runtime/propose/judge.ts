@@ -1,4 +1,3 @@
-import { isAssizeError } from '#base';
 import type { ProposedCall } from '#kernel';
 import type { Instant } from '#ledger';
 import type { GatheredProposal } from '../records/intent.ts';
@@ -8,10 +7,9 @@ import type { CommitPlan } from '../records/tool-authority.ts';
 import { planOnly } from '../transactions/body/plan-only.ts';
 import { requireTools } from '../transactions/body/run-transaction.ts';
 import { DEADLINE_MS } from '../transactions/body/transaction-options.ts';
-import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import { type RulingStep, untilCommitted } from '../writer/until-committed.ts';
 import { callsNow } from './decide/calls-now.ts';
-import { decideProposal, type RulingOptions } from './decide/decide-proposal.ts';
+import { decideProposal, outdatedCalls, type RulingOptions } from './decide/decide-proposal.ts';
 import { checkQueue } from './decide/full-queue.ts';
 import { type ForeseenProposal, gatherForeseen } from './decide/gathered-proposal.ts';
 import type { ProposalPorts } from './decide/proposal-ports.ts';
@@ -23,7 +21,8 @@ import type { ProposalPorts } from './decide/proposal-ports.ts';
  */
 export async function judgeProposal(ports: ProposalPorts, input: ForeseenProposal): Promise<Judgement> {
   const gathered = await gatherForeseen(ports, input);
-  return judgeGathered(ports, gathered, 'completely', (step) => untilCommitted(ports.writer, () => step));
+  const judging = untilCommitted(ports.writer, () => planJudgement(ports, gathered, 'completely'));
+  return judging.catch((error) => refusedBy(error, ports.writer.parts.domain, undefined));
 }
 
 /**
@@ -31,35 +30,29 @@ export async function judgeProposal(ports: ProposalPorts, input: ForeseenProposa
  */
 export async function judgeProposalHere(ports: ProposalPorts, input: ForeseenProposal): Promise<Judgement> {
   const gathered = await gatherForeseen(ports, input);
-  return judgeGathered(ports, gathered, 'stateOnly', async (step) => {
+  try {
+    const step = await planJudgement(ports, gathered, 'stateOnly');
     for (;;) {
       const ruled = step();
-      if (ruled !== undefined && 'unrecorded' in ruled) return ruled.unrecorded;
-      if (ruled !== undefined && 'needs' in ruled) await ruled.needs();
+      if (ruled === undefined) throw outdatedCalls('the action declares other calls each time');
+      if ('unrecorded' in ruled) return ruled.unrecorded;
+      if ('needs' in ruled) await ruled.needs();
     }
-  });
+  } catch (error) {
+    return refusedBy(error, ports.writer.parts.domain, undefined);
+  }
 }
 
-async function judgeGathered(
+async function planJudgement(
   ports: ProposalPorts,
   gathered: GatheredProposal,
   foreseen: RulingOptions['foreseen'],
-  run: (step: RulingStep<Judgement>) => Promise<Judgement>,
-): Promise<Judgement> {
+): Promise<RulingStep<Judgement>> {
   const { writer } = ports;
-  for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
-    while (writer.busy !== undefined) await writer.busy;
-    if (writer.stale) await writer.ready();
-    try {
-      const calls = callsNow(writer, gathered);
-      const commitPlan = calls.length === 0 ? undefined : await planOf(ports, gathered.intent.action, calls);
-      return await run(judgingStep(ports, { ...gathered, commitPlan }, foreseen));
-    } catch (error) {
-      if (!isAssizeError(error, 'stale') || error.retryable !== true)
-        return refusedBy(error, writer.parts.domain, undefined);
-    }
-  }
-  throw await writer.conflictError();
+  while (writer.busy !== undefined) await writer.busy;
+  const calls = callsNow(writer, gathered);
+  const commitPlan = calls.length === 0 ? undefined : await planOf(ports, gathered.intent.action, calls);
+  return judgingStep(ports, { ...gathered, commitPlan }, foreseen);
 }
 
 /** The declared calls. Nothing is claimed or written for them. */
@@ -81,6 +74,7 @@ function judgingStep(
   let assertedAt: Instant | undefined;
   const judged = (): ReturnType<RulingStep<Judgement>> => {
     const decided = decideProposal(ports, gathered, { salts, foreseen, assertedAt });
+    if (decided === undefined) return undefined;
     if ('needs' in decided)
       return {
         needs: async () => {

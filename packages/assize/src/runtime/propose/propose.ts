@@ -20,7 +20,7 @@ import { Precondition } from './decide/precondition.ts';
 import type { ProposalPorts } from './decide/proposal-ports.ts';
 import { judgeProposal } from './judge.ts';
 import { lastRuling, rulingFor } from './rulings-by-key.ts';
-import { untilCallsRuled, untilRuled } from './until-ruled.ts';
+import { untilRuled } from './until-ruled.ts';
 
 /**
  * From an intent to a durable ruling. The intent is gathered once and adjudicated on the current
@@ -33,6 +33,8 @@ export class Proposals implements Proposer {
    */
   readonly #inFlight: TransientMap<Hash, { readonly proposalId: Hash; readonly ruling: Promise<Ruling> }> =
     new TransientMap();
+  /** The actions whose last commit made no call, though they can declare some. */
+  readonly #silent: Set<string> = new Set();
 
   constructor(ports: ProposalPorts) {
     this.#ports = ports;
@@ -83,10 +85,7 @@ export class Proposals implements Proposer {
     const byKey = observedByKey(gathered);
     if (byKey.length > 0) await checkObserved(byKey, writer.context.oracle);
     const insist = (): Promise<Ruling> => {
-      const ruling =
-        acting === undefined
-          ? untilCallsRuled(this.#ports, gathered, key, unchanged)
-          : untilRuled(this.#ports, gathered, key, unchanged);
+      const ruling = untilRuled(this.#ports, gathered, { key, precondition: unchanged, silent: this.#silent });
       return unchanged === undefined ? ruling : ruling.finally(() => unchanged.dispose());
     };
     const { keyHash, proposalId } = gathered;

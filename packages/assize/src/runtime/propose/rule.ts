@@ -16,17 +16,17 @@ import type { RulingPorts } from './decide/proposal-ports.ts';
 
 /**
  * Rules on a proposal, and moves memory past its entry. `unrecorded`: an open approval blocks the
- * proposal. `needs`: nothing has moved.
+ * proposal. `needs`: nothing has moved. Undefined if its calls must be planned again.
  */
 export function rule(
   ports: RulingPorts,
   gathered: GatheredProposal,
   how: RulingOptions = {},
-): PreparedCommit<Ruling> | Unrecorded<Ruling> | NeedsFacts {
+): PreparedCommit<Ruling> | Unrecorded<Ruling> | NeedsFacts | undefined {
   const { writer } = ports;
   return writer.runRuling(() => {
     const decided = decideProposal(ports, gathered, how);
-    if (!('judged' in decided)) return decided;
+    if (decided === undefined || !('judged' in decided)) return decided;
     const full = decided.judged.verdict === 'escalated' ? checkQueue(ports, gathered.writ) : undefined;
     return full ?? applyRuling(writer, gathered, decided);
   });

@@ -30,7 +30,7 @@ export interface CommitPlan {
   readonly effects: Delta['effects'];
   /** The calls of these effects, in the same order, as rules judge them. */
   readonly calls: readonly InputCall[];
-  /** Whether the caller proposed the action itself, without a transaction body. */
+  /** Whether the action declares all calls, and no body of a transaction made any. */
   readonly isProposed?: boolean;
   /**
    * The epoch of the transaction. The budget reserved for its compensations is released with the

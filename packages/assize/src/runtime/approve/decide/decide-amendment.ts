@@ -1,4 +1,3 @@
-import { EffectError } from '#effects';
 import {
   amendingKind,
   amendPending,
@@ -29,7 +28,7 @@ interface AmendedChange {
 
 /**
  * Decides an amendment on the current state, up to its entry. `plan`: the calls of the amended
- * proposal.
+ * proposal. Undefined if they must be planned again.
  */
 export function decideAmendment(
   writer: Writer,
@@ -37,10 +36,11 @@ export function decideAmendment(
   plan: CommitPlan | undefined,
   statements: ApprovedStatements,
   { at, salts }: { readonly at: Instant; readonly salts: SaltSource },
-): Needs | AmendedChange {
+): Needs | AmendedChange | undefined {
   const { chain } = writer.parts;
   const { pendingId, pending } = amended;
   const commit = runAmended(writer, amended, plan, at);
+  if (commit === undefined) return undefined;
   const unread = checkReservations(writer, commit, at, pendingId);
   if (unread !== undefined) return unread;
   const kept = new PayloadBlobs(writer.context.saltGenerator(salts.restartAt(chain.head)));
@@ -54,17 +54,17 @@ export function decideAmendment(
 const NO_CALLS: readonly InputCall[] = [];
 
 /**
- * Judges the amended proposal like a new one. On an error the state is unchanged.
+ * Judges the amended proposal like a new one. On an error the state is unchanged. Undefined if the
+ * calls must be planned again.
  *
- * @throws KernelError; RuntimeError `frozen`; EffectError `stale` if the calls must be planned
- * again
+ * @throws KernelError; RuntimeError `frozen`
  */
 function runAmended(
   writer: Writer,
   { pendingId, pending, input, waiting, writ, intent, parsed }: AmendedProposal,
   plan: CommitPlan | undefined,
   at: Instant,
-): CounselorCommit {
+): CounselorCommit | undefined {
   const { chain, domain, world } = writer.parts;
   const { principal, override = false } = input;
   amendingKind(world, waiting, principal);
@@ -75,10 +75,7 @@ function runAmended(
   if (refused !== undefined) throw refusedAmendment(refused);
   const amendment = { intent, parsed, calls: plan?.calls ?? NO_CALLS };
   const commit = amendPending(world, waiting, { principal, at, override }, amendment, withTools(own, plan, asked));
-  if ('outdated' in commit)
-    throw new EffectError('stale', `The calls were planned on an earlier state: ${commit.detail}. Approve again.`, {
-      retryable: true,
-    });
+  if ('outdated' in commit) return undefined;
   try {
     checkUnfrozen(frozenByRules(chain, domain, () => commit.checkedAgainst(), at, pendingId));
     checkOthers(chain, domain, pendingId, commit.changes, at);

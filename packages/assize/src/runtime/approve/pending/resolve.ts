@@ -1,17 +1,18 @@
 import { type Hash, type Instant, isEffectPending, isExpired, type PendingPayload } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { digestOf } from '../../records/entry-payloads.ts';
-import type { Needs } from '../../records/needs.ts';
 import { type ApprovalInput, isAnswering, type Resolution, type Ruling } from '../../records/ruling.ts';
 import { isCollision } from '../../transactions/body/abort-reasons.ts';
-import type { PreparedCommit } from '../../writer/prepared.ts';
-import { type Ruled, type RulingStep, type Unrecorded, untilCommitted } from '../../writer/until-committed.ts';
+import { type Ruled, type RulingStep, untilCommitted } from '../../writer/until-committed.ts';
 import type { Writer } from '../../writer/writer.ts';
 import { effectUnresolvedError, notPending } from './not-pending.ts';
 import type { ResolvedNow } from './resolution-entries.ts';
 
-/** Rules on a pending proposal at a time. `Needs`: nothing has moved. */
-export type ResolutionStep<Answer = Ruling> = (at: Instant) => PreparedCommit<Answer> | Unrecorded<Answer> | Needs;
+/**
+ * Rules on a pending proposal at a time. `Needs`: nothing has moved. Undefined if what it decides
+ * on must be read again.
+ */
+export type ResolutionStep<Answer = Ruling> = (at: Instant) => Ruled<Answer>;
 
 /** A call that resolves a pending proposal, or foresees its resolution. */
 export interface ResolutionCall<Answer = Ruling> {

@@ -40,13 +40,16 @@ export interface DecidedProposal {
 
 /**
  * Decides a proposal on the current state, up to its entry: an approved change is in memory then.
- * `unrecorded`: an open approval blocks the proposal. `needs`: nothing has moved.
+ * `unrecorded`: an open approval blocks the proposal. `needs`: nothing has moved. Undefined if the
+ * action declares other calls than those of the commit plan.
+ *
+ * @throws EffectError `stale` if the body of a transaction made other calls
  */
 export function decideProposal(
   ports: RulingPorts,
   gathered: GatheredProposal,
   { builtIn = false, erasedPartitions: losing = [], precondition, assertedAt, salts, foreseen }: RulingOptions,
-): DecidedProposal | Unrecorded<Ruling> | NeedsFacts {
+): DecidedProposal | Unrecorded<Ruling> | NeedsFacts | undefined {
   const { writer, expiries } = ports;
   const { chain, domain, world, writs } = writer.parts;
   if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
@@ -67,7 +70,10 @@ export function decideProposal(
       parsed: builtIn,
       conflict: () => precondition?.conflict(gathered.intent),
     });
-  if (adjudicated.verdict === 'rejected' && adjudicated.outdated === true) throw outdatedCalls(adjudicated.detail);
+  if (adjudicated.verdict === 'rejected' && adjudicated.outdated === true) {
+    if (commitPlan === undefined || commitPlan.isProposed === true) return undefined;
+    throw outdatedCalls(adjudicated.detail);
+  }
   const stopped = undoing(adjudicated, () => stoppedBy(writer, adjudicated, at));
   if (stopped !== undefined) return 'needs' in stopped ? stopped : { unrecorded: stopped };
   const unstored = writs.unstored(gathered.writ);
@@ -105,8 +111,8 @@ function undoing<T>(judged: KernelRuling, step: () => T): T {
   }
 }
 
-/** The caller plans the calls again, on the current state. */
-function outdatedCalls(detail: string): EffectError {
+/** The transaction runs again, on the current state. */
+export function outdatedCalls(detail: string): EffectError {
   return new EffectError('stale', `The proposal was planned on an earlier state: ${detail}. Propose again.`, {
     retryable: true,
   });

@@ -77,6 +77,7 @@ const NO_EPOCH = -1;
 const UNCOMMITTABLE: CommitPlan = {
   effects: [],
   calls: [],
+  isProposed: true,
   epoch: NO_EPOCH,
   cost: {},
   undoCost: {},

@@ -141,7 +141,7 @@ export class TransactionRunner {
     } catch (thrown) {
       // The earlier transaction stands, and this one has done nothing.
       if (before !== undefined) throw thrown;
-      return await running.abort(effects, thrown);
+      throw await running.abort(effects, thrown);
     } finally {
       limit.end();
     }

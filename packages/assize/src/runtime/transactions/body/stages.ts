@@ -63,10 +63,9 @@ export class RunningTransaction {
 
   /**
    * Aborts the transaction, in any stage before its ruling. Compensates its effects, unless the log
-   * decides its outcome.
-   * @throws the error
+   * decides its outcome. Returns the error.
    */
-  async abort(effects: TransactionEngines, thrown: unknown): Promise<never> {
+  async abort(effects: TransactionEngines, thrown: unknown): Promise<unknown> {
     const error = toError(thrown);
     const { attempt } = this.#branch;
     await attempt.stagedWrites.rollback();
@@ -75,7 +74,7 @@ export class RunningTransaction {
     const { engine, started } = attempt;
     if (isDecidedByLog(error)) await effects.restart(engine, error);
     else if (started !== undefined) await engine.abort(started, causeOf(error));
-    throw error;
+    return error;
   }
 }
 
@@ -231,15 +230,15 @@ export class PlannedTransaction<T> {
     given: Pick<ProposalInput, 'writ' | 'principal' | 'idempotencyKey'>,
   ): Promise<RuledTransaction<T>> {
     const input = { ...given, ...this.#intent, observations: this.#branch.observations };
-    return this.rule((plan) => proposals.propose(input, plan));
+    try {
+      return this.ruled(await proposals.propose(input, this.commitPlan));
+    } catch (error) {
+      throw failedToPropose(error);
+    }
   }
 
-  /**
-   * Rules on the proposal with its effects. `propose`: proposes the action with the given plan.
-   * @throws as `propose`
-   */
-  async rule(propose: (plan: CommitPlan) => Promise<Ruling>): Promise<RuledTransaction<T>> {
-    const ruling = await propose(this.#commitPlan).catch(failedToPropose);
+  /** The next stage, after the durable ruling on the proposal with this commit plan. */
+  ruled(ruling: Ruling): RuledTransaction<T> {
     if (ruling.ruling === 'committed' && this.#run.committed(ruling.entry.id))
       return { finish: () => this.#runBuffered(ruling) };
     if (ruling.ruling === 'rejected' || ruling.ruling === 'escalated')
@@ -247,7 +246,8 @@ export class PlannedTransaction<T> {
     return { finish: () => this.#compensate(ruling) };
   }
 
-  get #commitPlan(): CommitPlan {
+  /** The effects, for the proposal. */
+  get commitPlan(): CommitPlan {
     const { uses, cost, pivot, calls } = this.#branch;
     const plan = commitPlanOf(this.#run, { uses, cost, calls, pivot: pivot && pivotOf(pivot) });
     if (this.#run.surviving().length === 0) return plan;
@@ -307,13 +307,10 @@ export function pivotOf({ name, spec: { channel } }: Tool): Pivot {
   return channel === undefined ? { tool: name } : { tool: name, channel };
 }
 
-/**
- * Replaces errors about size limits that the caller of tools does not know. @throws EffectError
- * `too_much`; other errors unchanged
- */
-function failedToPropose(error: unknown): never {
-  if (!isInstance(error, CanonError) || error.code !== 'too_large') throw error;
-  throw new EffectError(
+/** The error; `too_much` for a size limit, which the caller of tools does not know. */
+export function failedToPropose(error: unknown): unknown {
+  if (!isInstance(error, CanonError) || error.code !== 'too_large') return error;
+  return new EffectError(
     'too_much',
     'The entry of the transaction (proposal, calls, and up to 16 KiB of each answer) would exceed 1 MiB, so its effects are compensated. Use several transactions.',
     { cause: error },
