@@ -12,7 +12,7 @@ import type { Domain } from '#kernel';
 import { type LedgerStore, readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type Ruling, rulingOf, type Trajectory } from '#runtime';
-import { writeAnchors } from '../../packages/cli/src/store/anchors.ts';
+import { writeAnchors } from '../../packages/command/src/store/anchors.ts';
 import { allEntries, deskOf, soundState } from '../support/ledger/desk.ts';
 import { codeOf, doctor, pendingOf, severalOf } from '../support/ledger/multi-approval.ts';
 import { keysOf } from '../support/ledger/rows.ts';

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
 import { openStore } from '#stores';
-import { writeAnchors } from '../../packages/cli/src/store/anchors.ts';
+import { writeAnchors } from '../../packages/command/src/store/anchors.ts';
 import { severalOf } from '../support/ledger/multi-approval.ts';
 import { intent, operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { type Ended, runCommand } from '../support/process/command.ts';

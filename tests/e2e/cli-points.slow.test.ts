@@ -44,7 +44,7 @@ export const till = defineDomain({
 /** Ten minutes pass between two payments; two of them are made in the same second. */
 const MAKE_LEDGER = `
 import { Assize, generateKeys, issueWrit, openStore } from '${pathToFileURL(join(root, 'packages/assize/src/public/index.ts'))}';
-import { writeAnchors } from '${pathToFileURL(join(root, 'packages/cli/src/store/anchors.ts'))}';
+import { writeAnchors } from '${pathToFileURL(join(root, 'packages/command/src/store/anchors.ts'))}';
 import { till } from './till.ts';
 const store = await openStore('sqlite:./till.db');
 const keys = generateKeys();

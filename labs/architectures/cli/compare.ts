@@ -1,11 +1,11 @@
 import { listedAgents, loadAgentsFile } from '@assize/cli/internal/store/agents.ts';
-import { domainsNamed } from '@assize/cli/internal/store/domains.ts';
 import { recordingTo } from '@assize/cli/internal/store/record-file.ts';
 import {
   between,
   CliError,
   configOption,
   count,
+  domainsNamed,
   EXIT,
   inSession,
   readJson,

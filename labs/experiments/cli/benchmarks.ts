@@ -1,5 +1,4 @@
-import { loadDomains } from '@assize/cli/internal/store/domains.ts';
-import { CliError } from '@assize/command';
+import { CliError, loadDomains } from '@assize/command';
 import type { Benchmark } from '../../../examples/domains/tau/index.ts';
 
 /** By the name of the domain; loaded when asked for, because schemas take time to build. */

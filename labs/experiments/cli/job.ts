@@ -1,6 +1,5 @@
-import { readAnchors, writeAnchors } from '@assize/cli/internal/store/anchors.ts';
 import type { Output, Session } from '@assize/command';
-import { EXIT, type ExitCode, green, line, red, watchedStore } from '@assize/command';
+import { EXIT, type ExitCode, green, line, readAnchors, red, watchedStore, writeAnchors } from '@assize/command';
 import { generateKeys } from 'assize';
 import type { JobOptions, JobReport } from '../../../examples/domains/job/index.ts';
 

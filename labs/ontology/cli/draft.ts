@@ -65,7 +65,7 @@ async function drafted(session: Session, prose: string, options: Options): Promi
   if (named === undefined)
     throw new CliError('usage', 'The command has no model. Pass --model MODEL, --model-command CMD or --answers FILE.');
   const files = [options.bfo, options.context].filter((file) => file !== undefined);
-  const context = files.length > 0 && { context: files.map(readText).join('\n\n') };
+  const context = files.length > 0 && { context: files.map((path) => readText(path)).join('\n\n') };
   const { model, modelVersion, isPrepared } = named;
   if (isPrepared) {
     const store = await openStore('memory:');

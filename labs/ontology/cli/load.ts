@@ -1,7 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { domainsNamed, loadDomains } from '@assize/cli/internal/store/domains.ts';
-import { CliError, readText } from '@assize/command';
+import { CliError, domainsNamed, loadDomains, readText } from '@assize/command';
 import { type Domain, isAssizeError } from 'assize';
 import type { Ontology } from '../index.ts';
 

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadDomains } from '@assize/cli/internal/store/domains.ts';
-import { CliError, checked, readJson } from '@assize/command';
+import { CliError, checked, loadDomains, readJson } from '@assize/command';
 import type { Domain } from 'assize';
 import { isInstant } from 'assize/internal/canon';
 import { z } from 'zod';

@@ -4,6 +4,7 @@ import {
   type ExitCode,
   helpOptions,
   hidePasswordsIn,
+  installedVersion,
   listenForSignals,
   OutputUnwritable,
   type Register,
@@ -16,9 +17,8 @@ import {
 import { Command } from 'commander';
 import { type CommandWords, commandWords, parsedLine } from './command-words.ts';
 import { FEATURES } from './features.ts';
-import { installedVersion } from './files/installed-package.ts';
 
-/** A command line: its name, its description, and its commands in the order of the help. */
+/** A command line: its name, its description, and its commands in the order of the help, as in features. */
 export interface CommandLine {
   readonly name: string;
   readonly about: string;
@@ -26,67 +26,11 @@ export interface CommandLine {
   readonly commands: Readonly<Record<string, () => Promise<Register>>>;
 }
 
-/** The commands of `assize`: work first, then ledger, humans and audit. */
-const COMMANDS: CommandLine['commands'] = {
-  demo: async () => (await import('./commands/demo.ts')).demo,
-  init: async () => (await import('./commands/init/index.ts')).init,
-  domains: async () => (await import('./commands/domains.ts')).domains,
-  serve: async () => (await import('./commands/serve.ts')).serve,
-  token: async () => (await import('./commands/token.ts')).token,
-  mcp: async () => (await import('./commands/mcp.ts')).mcp,
-  hook: async () => (await import('./commands/hook.ts')).hook,
-  api: async () => (await import('./commands/api.ts')).api,
-  create: async () => (await import('./commands/create.ts')).create,
-  propose: async () => (await import('./commands/propose.ts')).propose,
-  run: async () => (await import('./commands/run.ts')).run,
-  runs: async () => (await import('./commands/runs.ts')).runs,
-  worker: async () => (await import('./commands/worker.ts')).worker,
-  log: async () => (await import('./commands/log.ts')).log,
-  show: async () => (await import('./commands/show.ts')).show,
-  state: async () => (await import('./commands/state.ts')).state,
-  verify: async () => (await import('./commands/verify.ts')).verify,
-  backtest: async () => (await import('./commands/backtest.ts')).backtest,
-  simulate: async () => (await import('./commands/simulate.ts')).simulateCommand,
-  mine: async () => (await import('./commands/mine.ts')).mine,
-  branch: async () => (await import('./commands/branch.ts')).branch,
-  upgrade: async () => (await import('./commands/upgrade.ts')).upgrade,
-  diff: async () => (await import('./commands/diff.ts')).diff,
-  pending: async () => (await import('./commands/pending.ts')).pending,
-  approve: async () => (await import('./commands/approve.ts')).approve,
-  reject: async () => (await import('./commands/reject.ts')).reject,
-  calls: async () => (await import('./commands/calls.ts')).calls,
-  standing: async () => (await import('./commands/standing/index.ts')).standing,
-  undo: async () => (await import('./commands/undo.ts')).undo,
-  effects: async () => (await import('./commands/effects.ts')).effects,
-  memory: async () => (await import('./commands/memory/index.ts')).memory,
-  blast: async () => (await import('./commands/blast/index.ts')).blast,
-  dependents: async () => (await import('./commands/dependents.ts')).dependents,
-  oracle: async () => (await import('./commands/oracle.ts')).oracle,
-  erase: async () => (await import('./commands/erase.ts')).erase,
-  halt: async () => (await import('./commands/halt.ts')).halt,
-  resume: async () => (await import('./commands/halt.ts')).resume,
-  agents: async () => (await import('./commands/agents.ts')).agents,
-  writ: async () => (await import('./commands/writ/index.ts')).writ,
-  policy: async () => (await import('./commands/policy/index.ts')).policy,
-  keys: async () => (await import('./commands/keys.ts')).keys,
-  bundle: async () => (await import('./commands/bundle.ts')).bundle,
-  archive: async () => (await import('./commands/archive.ts')).archive,
-  backup: async () => (await import('./commands/backup.ts')).backup,
-  restore: async () => (await import('./commands/restore.ts')).restore,
-  store: async () => (await import('./commands/store/index.ts')).store,
-  export: async () => (await import('./commands/export.ts')).exportCommand,
-  import: async () => (await import('./commands/import.ts')).importCommand,
-  conformance: async () => (await import('./commands/conformance.ts')).conformance,
-  bench: async () => (await import('./commands/bench.ts')).bench,
-  ...Object.assign({}, ...FEATURES.map(({ commands }) => commands)),
-  version: async () => (await import('./commands/version.ts')).version,
-};
-
 /** The command `assize`. */
 export const ASSIZE: CommandLine = {
   name: 'assize',
   about: 'Agents propose, a kernel decides, one hash-chained ledger records it all.',
-  commands: COMMANDS,
+  commands: Object.assign({}, ...FEATURES.map(({ commands }) => commands)),
 };
 
 /** Runs one command line. Never throws: the function prints the error and returns the exit code. */
@@ -134,7 +78,14 @@ async function program(words: readonly string[], { name, about, commands }: Comm
     .exitOverride()
     .configureOutput({ outputError: () => undefined, writeOut: (text) => void writeTo(process.stdout, text) });
   wrapHelp(program);
-  for (const register of await Promise.all(wanted(words, commands).map((load) => load()))) register(program);
+  const loaded = wanted(words, commands).map(async ([path, load]) => ({
+    group: groupOf(path),
+    register: await load(),
+  }));
+  const registers = await Promise.all(loaded);
+  for (const { register } of registers.filter(({ group }) => group === undefined)) register(program);
+  for (const { group, register } of registers)
+    if (group !== undefined) register(program.commands.find((command) => command.name() === group)!);
   return program;
 }
 
@@ -142,11 +93,17 @@ async function program(words: readonly string[], { name, about, commands }: Comm
  * All commands, if the line starts with none: for the help, and for suggestions after an unknown
  * word.
  */
-function wanted(words: readonly string[], commands: CommandLine['commands']): readonly (() => Promise<Register>)[] {
+function wanted(words: readonly string[], commands: CommandLine['commands']): [string, () => Promise<Register>][] {
   if (words[0] === '--version') return [];
   const first = (words[0] === 'help' ? words[1] : words[0]) ?? '';
-  const one = Object.hasOwn(commands, first) ? commands[first] : undefined;
-  return one === undefined ? Object.values(commands) : [one];
+  const all = Object.entries(commands);
+  const named = all.filter(([path]) => path === first || groupOf(path) === first);
+  return named.length === 0 ? all : named;
+}
+
+/** The group of a command, which its name begins with. */
+function groupOf(path: string): string | undefined {
+  return path.includes(' ') ? path.split(' ')[0] : undefined;
 }
 
 /**

@@ -1,10 +1,12 @@
+import type { Policy } from 'assize/internal/authority';
 import type { Deployment, RootKey } from 'assize/internal/config';
+import type { Domain } from 'assize/internal/kernel';
 import type { LedgerStore, LogStore } from 'assize/internal/ledger';
 import type { Store, StoreOptions } from 'assize/internal/stores';
 import type { Command } from 'commander';
 
-/** Adds one command to the program. */
-export type Register = (program: Command) => void;
+/** Adds one command to the program, or to its group. */
+export type Register = (parent: Command) => void;
 
 /** An open store, with the words for its errors. */
 export interface OpenedStore {
@@ -31,14 +33,30 @@ export interface StoreForm {
   readonly note: (url: string) => string | undefined;
 }
 
+/** A form of policy files that a feature adds. */
+export interface PolicyForm {
+  /** By the ending of the name. */
+  readonly reads: (path: string) => boolean;
+  /** @throws CliError; the errors of the form */
+  readonly read: (path: string, schema: string | undefined) => Promise<Policy>;
+}
+
 /** The parts of a store that an export reads. */
 export type ExportedLog = Pick<LedgerStore, 'blob' | 'erasedBy'> & Pick<LogStore, 'logSize' | 'logged' | 'logIndex'>;
 
 /** A part of the product that a package adds to the command line. */
 export interface Feature {
   readonly name: string;
-  /** By name, in the order of the help. Only the command that runs is loaded. */
+  /**
+   * By name, in the order of the help. `GROUP NAME` is a command in a group, which can be of another
+   * feature. Only the command that runs is loaded.
+   */
   readonly commands?: Readonly<Record<string, () => Promise<Register>>>;
+  /** The domains that need no file. They are loaded on request, because schemas take time to build. */
+  readonly domains?: () => Promise<readonly Domain[]>;
+  /** For recorded runs without a policy, under the names of other domains. */
+  readonly domainsWithoutInvariants?: () => Promise<readonly Domain[]>;
+  readonly policyForm?: PolicyForm;
   readonly storeForm?: () => Promise<StoreForm>;
   /** The trajectories of one tenant as a log, for an export. */
   readonly tenantLog?: (store: Store, tenant: string) => Promise<ExportedLog>;
@@ -58,4 +76,9 @@ export function featuresInUse(): readonly Feature[] {
 /** The form of a store URL that a feature adds. Undefined: `openStore` opens it. */
 export async function storeFormOf(url: string): Promise<StoreForm | undefined> {
   return inUse.find(({ name, storeForm }) => storeForm !== undefined && url.startsWith(`${name}:`))?.storeForm?.();
+}
+
+/** The form of a policy file that a feature adds. Undefined: the file is a rule table in JSON. */
+export function policyFormOf(path: string): PolicyForm | undefined {
+  return inUse.find(({ policyForm }) => policyForm?.reads(path))?.policyForm;
 }

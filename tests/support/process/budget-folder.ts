@@ -46,7 +46,7 @@ export const till = defineDomain({
 const MAKE_LEDGER = `
 import { writeFileSync } from 'node:fs';
 import { Assize, generateKeys, issueWrit, openStore } from '${pathToFileURL(join(root, 'packages/assize/src/public/index.ts'))}';
-import { writeAnchors } from '${pathToFileURL(join(root, 'packages/cli/src/store/anchors.ts'))}';
+import { writeAnchors } from '${pathToFileURL(join(root, 'packages/command/src/store/anchors.ts'))}';
 import { till } from './till.ts';
 const store = await openStore('sqlite:./till.db');
 const keys = generateKeys();

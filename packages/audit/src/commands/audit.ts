@@ -5,6 +5,7 @@ import {
   green,
   inSession,
   line,
+  readText,
   red,
   type SharedOptions,
   watchedStore,
@@ -13,7 +14,7 @@ import {
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { auditCheckpoints } from '#checkpoints';
-import { logKeyOption, readKnownLog, readText } from './log-files.ts';
+import { logKeyOption, readKnownLog } from './log-files.ts';
 
 interface AuditOptions extends SharedOptions {
   readonly checkpoint: readonly string[];

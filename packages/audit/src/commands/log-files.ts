@@ -1,5 +1,5 @@
-import { closeSync, fchmodSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { CliError, isFile, repeatable, replaceFile, unreadable, unwritable, whileBlocked } from '@assize/command';
+import { rmSync } from 'node:fs';
+import { CliError, isFile, readText, repeatable, replaceFile, writeNewFile } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import { derivedLogKey, findRootKey, type RootKey } from 'assize/internal/config';
 import {
@@ -172,65 +172,12 @@ export async function usedCheckpoint(
  * @throws CliError
  */
 export function writeKeys(key: SignerKey, privatePath: string, publicPath: string): void {
-  writeNew(privatePath, `${formatSignerKey(key)}\n`, 0o600);
+  writeNewFile(privatePath, `${formatSignerKey(key)}\n`, 0o600);
   try {
-    writeNew(publicPath, `${formatVerifierKey(key)}\n`, 0o644);
+    writeNewFile(publicPath, `${formatVerifierKey(key)}\n`, 0o644);
   } catch (error) {
     rmSync(privatePath, { force: true });
     throw error;
-  }
-}
-
-/**
- * Writes a new file, whole or not at all: a partial file would block the next attempt. `rule`: why
- * an existing file stays.
- *
- * @throws CliError
- */
-export function writeNew(path: string, text: string, mode: number, rule = 'and a key is never overwritten'): void {
-  const file = openNew(path, mode, rule);
-  try {
-    writeInto(file, text, mode);
-  } catch (cause) {
-    rmSync(path, { force: true });
-    throw unwritable(path, cause);
-  }
-}
-
-function openNew(path: string, mode: number, rule: string): number {
-  try {
-    return openSync(path, 'wx', mode);
-  } catch (cause) {
-    const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
-    if (!isThere) throw unwritable(path, cause);
-    throw new CliError('usage', `${path} already exists, ${rule}. Name another path.`, { cause });
-  }
-}
-
-function writeInto(file: number, text: string, mode: number): void {
-  try {
-    writeFileSync(file, text);
-    // The process's umask may remove further rights, and never adds any.
-    fchmodSync(file, mode);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** @throws CliError */
-export function readText(path: string, what: string, hint: string): string {
-  return readBytes(path, what, hint).toString('utf8');
-}
-
-/**
- * For data that is verified byte by byte: as a string, invalid bytes would equal U+FFFD.
- * @throws CliError
- */
-export function readBytes(path: string, what: string, hint: string): Buffer {
-  try {
-    return whileBlocked(() => readFileSync(path));
-  } catch (cause) {
-    throw unreadable(what, cause, { path, hint });
   }
 }
 

@@ -8,6 +8,7 @@ import {
   isFile,
   isPrefix,
   line,
+  readBytes,
   red,
   replaceFile,
   type Session,
@@ -21,7 +22,7 @@ import { verifyProofFile } from 'assize/internal/merkle';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { proveEntry, readCheckpoint } from '#checkpoints';
-import { checkpointOption, lastCheckpoint, logKeyOption, readBytes, readKnownLog } from './log-files.ts';
+import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog } from './log-files.ts';
 
 interface ProveOptions extends SharedOptions {
   readonly logKey: readonly string[];

@@ -1,10 +1,19 @@
 import { once } from 'node:events';
-import { CliError, EXIT, inSession, line, note, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  inSession,
+  line,
+  note,
+  readText,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import { thrownText } from 'assize/internal/base';
 import { formatVerifierKey, parseSignerKey } from 'assize/internal/merkle';
 import type { Command } from 'commander';
 import { WitnessFile, witnessServer } from '#witness';
-import { readText, readVerifierKey } from './log-files.ts';
+import { readVerifierKey } from './log-files.ts';
 
 interface WitnessOptions extends SharedOptions {
   readonly key: string;

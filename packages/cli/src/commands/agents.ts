@@ -8,6 +8,7 @@ import {
   red,
   type Session,
   type SharedOptions,
+  withAssize,
   withSharedOptions,
 } from '@assize/command';
 import { credentialsOf } from '@assize/server/internal';
@@ -24,7 +25,6 @@ import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { shortTime } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { withAssize } from '../store/runtime.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly reason: string;

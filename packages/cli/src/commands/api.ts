@@ -4,6 +4,7 @@ import {
   EXIT,
   type ExitCode,
   inSession,
+  jsonFault,
   replaceFile,
   type Session,
   type StorelessOptions,
@@ -20,7 +21,6 @@ import { parseStrict, WORLD_LIMITS } from 'assize/internal/canon';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import { apiToken } from '../input/api-token.ts';
-import { jsonFault } from '../input/json-option.ts';
 
 interface Options extends StorelessOptions {
   readonly url: string;

@@ -1,14 +1,20 @@
-import { CliError, inSession, project, repeatable, withSharedOptions } from '@assize/command';
+import {
+  CliError,
+  inSession,
+  jsonOption,
+  project,
+  repeatable,
+  requireAnchors,
+  withActingOptions,
+  withSharedOptions,
+} from '@assize/command';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { AGENTS, AgentStops } from 'assize/internal/config';
 import { type EntryRow, type PendingPayload, readRow } from 'assize/internal/ledger';
 import { type GivenAnswer, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import type { Command } from 'commander';
-import { jsonOption } from '../input/json-option.ts';
 import { answersTo } from '../render/questions.ts';
-import { withActingOptions } from '../store/acting-options.ts';
-import { requireAnchors } from '../store/anchors.ts';
 import { METHOD, type ResolvingOptions, resolvePending } from './resolution.ts';
 
 interface Options extends ResolvingOptions {

@@ -4,12 +4,16 @@ import {
   CliError,
   domainOption,
   entryKeyOption,
+  ephemeralWrits,
   green,
   headOf,
+  keyOrRoot,
   line,
   type OpeningOptions,
   type Printable,
+  readWritFile,
   red,
+  requireAnchor,
   signerOption,
   yellow,
 } from '@assize/command';
@@ -22,9 +26,6 @@ import type { Ruling } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { rulingView, shortId } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ephemeralWrits } from '../input/ephemeral-writ.ts';
-import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
-import { readWritFile } from '../input/writ-file.ts';
 
 /** The space of an assertion, and its authority. */
 export interface AssertOptions extends SharedOptions, OpeningOptions {

@@ -1,11 +1,15 @@
 import { backtestStore, domainToRun } from '@assize/audit/internal/replay';
 import {
   CliError,
+  domainsNamed,
   EXIT,
   entryAt,
   headOf,
   inSession,
+  type PolicyFiles,
+  policyFrom,
   positive,
+  projectPolicy,
   type SharedOptions,
   watchedStore,
   withSharedOptions,
@@ -17,8 +21,6 @@ import { readable } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { backtestSum, printBacktest } from '../render/backtest-text.ts';
 import { domainsFor } from '../render/deep-replay-text.ts';
-import { domainsNamed } from '../store/domains.ts';
-import { type PolicyFiles, policyFrom, projectPolicy } from '../store/policies.ts';
 
 interface Options extends SharedOptions, PolicyFiles {
   readonly domain: readonly string[];

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { CliError, inSession, type SharedOptions, withSharedOptions } from '@assize/command';
+import { CliError, cloneFolder, inSession, type SharedOptions, withSharedOptions } from '@assize/command';
 import type { Command } from 'commander';
-import { cloneFolder } from '../files/installed-package.ts';
 
 interface Options extends SharedOptions {
   readonly only?: string;

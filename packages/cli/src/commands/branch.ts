@@ -11,11 +11,11 @@ import {
   pointOf,
   type SharedOptions,
   signerOption,
+  withAssize,
   withSharedOptions,
 } from '@assize/command';
 import { shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { withAssize } from '../store/runtime.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly note: string;

@@ -4,7 +4,6 @@ import {
   checkpointOption,
   lastCheckpoint,
   logKeyOption,
-  readBytes,
   readKnownLog,
   readVerifierKey,
 } from '@assize/audit/internal/commands/log-files.ts';
@@ -18,6 +17,7 @@ import {
   inSession,
   line,
   note,
+  readBytes,
   red,
   repeatable,
   replaceFile,

@@ -6,28 +6,28 @@ import {
   domainOption,
   EXIT,
   entryKeyOption,
+  ephemeralWrit,
   headOf,
   inSession,
   line,
   type OpeningOptions,
   onlyCounselor,
+  printRuling,
   project,
   requireLocal,
   type Session,
   type SharedOptions,
   shortJson,
   signerOption,
+  withAssize,
   withSharedOptions,
   yellow,
 } from '@assize/command';
 import type { Store } from 'assize/internal/stores';
 import { shortTime } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ephemeralWrit } from '../input/ephemeral-writ.ts';
-import { printRuling } from '../render/ruling-text.ts';
 import { type FoundCall, gatewayTrajectory, openCallsIn } from '../store/open-calls.ts';
 import { requirePerson } from '../store/require-person.ts';
-import { withAssize } from '../store/runtime.ts';
 
 interface SettleOptions extends SharedOptions, OpeningOptions {
   readonly outcome: 'done' | 'failed';

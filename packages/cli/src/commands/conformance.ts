@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import {
   bold,
   CliError,
+  cloneFolder,
   dim,
   EXIT,
   type ExitCode,
@@ -33,7 +34,6 @@ import {
 } from '@assize/testing/internal/conformance';
 import { isAssizeError } from 'assize/internal/base';
 import type { Command } from 'commander';
-import { cloneFolder } from '../files/installed-package.ts';
 
 interface Options extends StorelessOptions {
   readonly driver: readonly string[];

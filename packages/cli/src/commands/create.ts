@@ -1,13 +1,19 @@
 import {
   anchorsOption,
   CliError,
+  domainsNamed,
   EXIT,
   inSession,
+  jsonOption,
   type KeyOptions,
   line,
   project,
+  projectOptions,
+  readAnchors,
+  readWritFile,
   repeatable,
   requireRootKey,
+  runtimeKeys,
   type SharedOptions,
   signerOption,
   withSharedOptions,
@@ -20,11 +26,6 @@ import type { Domain } from 'assize/internal/kernel';
 import { Assize } from 'assize/internal/runtime';
 import { shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { jsonOption } from '../input/json-option.ts';
-import { readWritFile } from '../input/writ-file.ts';
-import { readAnchors } from '../store/anchors.ts';
-import { domainsNamed } from '../store/domains.ts';
-import { projectOptions, runtimeKeys } from '../store/runtime.ts';
 
 interface Options extends SharedOptions, Pick<KeyOptions, 'signer'> {
   readonly domain?: string;

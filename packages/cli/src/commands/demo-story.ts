@@ -5,7 +5,19 @@
  */
 
 import { existsSync } from 'node:fs';
-import { bold, CliError, green, note, red, visible, visibleJson } from '@assize/command';
+import {
+  anchorsPath,
+  bold,
+  CliError,
+  green,
+  note,
+  readAnchors,
+  red,
+  visible,
+  visibleJson,
+  whenEffectsFree,
+  writeAnchors,
+} from '@assize/command';
 import { issueWrit, type Writ, writId } from 'assize/internal/authority';
 import { isAssizeError, withoutPassword } from 'assize/internal/base';
 import { addMicros, generateKeys } from 'assize/internal/canon';
@@ -15,8 +27,6 @@ import { Assize, type Trajectory, verifyStore } from 'assize/internal/runtime';
 import { openStore } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
 import { type UdtState, udt } from '../domains/udt/index.ts';
-import { anchorsPath, readAnchors, writeAnchors } from '../store/anchors.ts';
-import { whenEffectsFree } from '../store/tools.ts';
 import {
   beginPayments,
   comparePayments,

@@ -7,13 +7,13 @@ import {
   entryNamed,
   inSession,
   line,
+  readingAssize,
   type SharedOptions,
   withSharedOptions,
 } from '@assize/command';
 import type { DependentEntry } from 'assize/internal/runtime';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { readingAssize } from '../store/runtime.ts';
 
 export function dependents(program: Command): void {
   withSharedOptions(

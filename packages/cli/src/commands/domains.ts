@@ -7,6 +7,7 @@ import {
   EXIT,
   inSession,
   line,
+  loadDomains,
   type OpeningOptions,
   type Session,
   type SharedOptions,
@@ -15,7 +16,6 @@ import {
 import type { Domain } from 'assize/internal/kernel';
 import { actionView, domainView } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { loadDomains } from '../store/domains.ts';
 
 type Options = SharedOptions & Pick<OpeningOptions, 'domain'>;
 

@@ -13,19 +13,28 @@ import {
   Interrupted,
   inSession,
   line,
+  loadDomains,
+  loadTools,
   note,
   type OpeningOptions,
   positive,
   project,
+  projectOptions,
   type RecoveryKeyOptions,
+  readAnchors,
   readRecoveryKey,
+  readWritFile,
   recoveryKeyOption,
+  reportingWaits,
   rootRecovery,
+  runtimeKeys,
   type Session,
   type SharedOptions,
   signerOption,
   toolsOption,
+  untilStopped,
   waitOption,
+  whenEffectsFree,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -38,13 +47,8 @@ import { Assize, type AssizeOptions } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, effectTransactionView, type LeftInState, leftInState, storedTextsOf } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { readWritFile } from '../input/writ-file.ts';
 import { hasEnded, pendingToolProposals, printTransactions, printWaiting } from '../render/effects-text.ts';
 import { type GivenRequirements, type MissingRequirements, missingIn, printMissing } from '../render/missing-tools.ts';
-import { readAnchors } from '../store/anchors.ts';
-import { loadDomains } from '../store/domains.ts';
-import { projectOptions, runtimeKeys } from '../store/runtime.ts';
-import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 
 interface ListOptions extends SharedOptions {
   readonly epoch?: number;

@@ -7,12 +7,17 @@ import {
   domainOption,
   EXIT,
   entryKeyOption,
+  ephemeralWrit,
   green,
   headOf,
+  keyOrRoot,
   line,
   type OpeningOptions,
   red,
+  requireAnchor,
   signerOption,
+  withAssize,
+  writsIn,
   yellow,
 } from '@assize/command';
 import { segment, writId } from 'assize/internal/authority';
@@ -31,12 +36,8 @@ import type { ErasureInput, ErasurePreview, ErasureRuling } from 'assize/interna
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { ephemeralWrit } from '../input/ephemeral-writ.ts';
-import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
 import { shortName } from '../render/writ-text.ts';
 import { findClaim } from '../store/claims.ts';
-import { writsIn } from '../store/listed-writs.ts';
-import { withAssize } from '../store/runtime.ts';
 import { extentOf, RETENTION, sayPreview } from './erase-preview.ts';
 
 /** The reason of an erasure, and its authority. */

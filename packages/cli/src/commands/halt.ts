@@ -5,16 +5,21 @@ import {
   EXIT,
   type ExitCode,
   entryKeyOption,
+  ephemeralWrit,
   green,
   headOf,
   inSession,
+  keyOrRoot,
   line,
   type OpeningOptions,
   type Printable,
+  readWritFile,
   red,
+  requireAnchor,
   type Session,
   type SharedOptions,
   signerOption,
+  withAssize,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -27,10 +32,6 @@ import type { Assize, HaltInput, HaltOutcome } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { ephemeralWrit } from '../input/ephemeral-writ.ts';
-import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
-import { readWritFile } from '../input/writ-file.ts';
-import { withAssize } from '../store/runtime.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly all?: boolean;

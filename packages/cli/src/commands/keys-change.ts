@@ -1,4 +1,12 @@
-import { CliError, EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  inSession,
+  line,
+  readPrivateKey,
+  type SharedOptions,
+  withSharedOptions,
+} from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { keyAfter, readRow } from 'assize/internal/ledger';
@@ -6,7 +14,6 @@ import { Assize, type KeyChange, RuntimeError } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { readPrivateKey } from '../input/private-key.ts';
 
 interface Options extends SharedOptions {
   readonly to: string;

@@ -3,6 +3,7 @@ import {
   EXIT,
   type ExitCode,
   inSession,
+  installedVersion,
   line,
   note,
   repeatable,
@@ -24,7 +25,6 @@ import {
   upstreamOf,
 } from '@assize/gate/internal/mcp';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { installedVersion } from '../files/installed-package.ts';
 import { apiToken } from '../input/api-token.ts';
 import { keepOutputFree, serveMcp } from './mcp-serve.ts';
 

@@ -15,6 +15,7 @@ import {
   watchedStore,
   withSharedOptions,
 } from '@assize/command';
+import { rulesFileIn } from '@assize/gate/internal/commands/rules-files.ts';
 import type { Rules } from '@assize/gate/internal/gateway';
 import {
   domainCode,
@@ -31,7 +32,6 @@ import {
 import { counted } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { printMined } from '../render/mined-text.ts';
-import { rulesFileIn } from '../store/rules-files.ts';
 
 interface Options extends SharedOptions {
   readonly good?: string;

@@ -1,17 +1,32 @@
 import {
+  type ActingIn,
+  type ActingOptions,
+  actingWrit,
   anchoredRoot,
   CliError,
+  callLines,
   EXIT,
   type ExitCode,
+  findingLines,
   headOf,
   Interrupted,
   inSession,
+  jsonOption,
   line,
+  loadTools,
+  openAssize,
   readRecoveryKey,
+  readWritFile,
+  reportingWaits,
+  requireAnchors,
   requireLocal,
   requireStoreFile,
+  rulingLine,
   type Session,
   type SharedOptions,
+  untilStopped,
+  whenEffectsFree,
+  withActingOptions,
   withSharedOptions,
 } from '@assize/command';
 import type { WritChain } from 'assize/host';
@@ -21,14 +36,6 @@ import type { Tool } from 'assize/internal/effects';
 import { type Ruling, RuntimeError } from 'assize/internal/runtime';
 import { rulingView, shortId } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { type ActingIn, actingWrit } from '../input/acting-writ.ts';
-import { jsonOption } from '../input/json-option.ts';
-import { readWritFile } from '../input/writ-file.ts';
-import { callLines, findingLines, rulingLine } from '../render/ruling-text.ts';
-import { type ActingOptions, withActingOptions } from '../store/acting-options.ts';
-import { requireAnchors } from '../store/anchors.ts';
-import { openAssize } from '../store/runtime.ts';
-import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 
 interface Options extends SharedOptions, ActingOptions {
   readonly role: string;

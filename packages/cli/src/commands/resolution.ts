@@ -1,25 +1,29 @@
 import type { OpeningOptions, Output, Session, SharedOptions } from '@assize/command';
 import {
+  anchorsPath,
   CliError,
+  callLines,
   EXIT,
   type ExitCode,
   entryNamed,
   green,
   Interrupted,
   line,
+  loadTools,
+  openAssize,
   type RecoveryKeyOptions,
   readRecoveryKey,
+  reportingWaits,
   requireLocal,
+  rulingLine,
+  untilStopped,
+  whenEffectsFree,
 } from '@assize/command';
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import { type EntryRow, pendingEffectIn } from 'assize/internal/ledger';
 import { type Ruling, rulingOf, type Trajectory, wholeRuling } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { amendmentText, readable, rulingView, shortId } from 'assize/internal/views';
-import { callLines, rulingLine } from '../render/ruling-text.ts';
-import { anchorsPath } from '../store/anchors.ts';
-import { openAssize } from '../store/runtime.ts';
-import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 
 /** How a counselor at a terminal was identified: by the operator of the terminal. */
 export const METHOD = 'cli';

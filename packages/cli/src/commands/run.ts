@@ -1,5 +1,6 @@
 import { type DurableAgents, type RunReport, RunWorker, runAgents } from '@assize/agents/internal/agents';
 import {
+  type ActingOptions,
   CliError,
   described,
   EXIT,
@@ -7,12 +8,20 @@ import {
   Interrupted,
   inSession,
   line,
+  loadTools,
   note,
+  openAssize,
   positive,
   readRecoveryKey,
+  readWritFile,
   repeatable,
+  reportingWaits,
+  requireAnchors,
   type Session,
   type SharedOptions,
+  untilStopped,
+  whenEffectsFree,
+  withActingOptions,
   withSharedOptions,
 } from '@assize/command';
 import { isInstance } from 'assize/internal/base';
@@ -22,15 +31,10 @@ import type { Assize, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { readWritFile } from '../input/writ-file.ts';
 import { hasEnded, runDocument, runStatus, turnDocument, turnLines } from '../render/run-text.ts';
-import { type ActingOptions, withActingOptions } from '../store/acting-options.ts';
 import { type AgentsFile, agentsOf, loadAgentsFile } from '../store/agents.ts';
-import { requireAnchors } from '../store/anchors.ts';
 import { chatModelOf } from '../store/chat-model.ts';
 import { durableAgents } from '../store/durable-agents.ts';
-import { openAssize } from '../store/runtime.ts';
-import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 
 interface Options extends SharedOptions, ActingOptions {
   readonly trajectory?: string;

@@ -7,12 +7,16 @@ import {
   httpUrl,
   inSession,
   line,
+  loadDomains,
   note,
   project,
+  projectPolicy,
   type SharedOptions,
   storeFormOf,
   withSharedOptions,
 } from '@assize/command';
+import { isRulesFile } from '@assize/gate/internal/commands/is-rules-file.ts';
+import { rulesFileIn } from '@assize/gate/internal/commands/rules-files.ts';
 import { faultText, gateway, type Rules, rulesPolicy, warningsOf } from '@assize/gate/internal/gateway';
 import { serve as startServer } from '@assize/server/internal';
 import { parseRuleTable, ruleTable } from 'assize/internal/authority';
@@ -21,9 +25,6 @@ import type { Domain } from 'assize/internal/kernel';
 import { openStore, sealKeys } from 'assize/internal/stores';
 import { type Command, InvalidArgumentError } from 'commander';
 import { builtConsole, bundleVerifiers } from '../files/built-console.ts';
-import { loadDomains } from '../store/domains.ts';
-import { projectPolicy } from '../store/policies.ts';
-import { isRulesFile, rulesFileIn } from '../store/rules-files.ts';
 
 interface Options extends SharedOptions {
   readonly config?: string;

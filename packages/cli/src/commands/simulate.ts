@@ -11,13 +11,20 @@ import {
   headOf,
   importModule,
   inSession,
+  loadTools,
   lookedAt,
   note,
   type OpeningOptions,
   positive,
+  projectPolicy,
+  readAnchors,
+  readingAssize,
   readJson,
+  readWritFile,
   repeatable,
+  requireAnchors,
   requireStoreFile,
+  runtimeKeys,
   type SharedOptions,
   signerOption,
   toolsOption,
@@ -30,15 +37,10 @@ import type { Domain } from 'assize/internal/kernel';
 import type { EntryRow } from 'assize/internal/ledger';
 import type { Store } from 'assize/internal/stores';
 import type { Command } from 'commander';
-import { readWritFile } from '../input/writ-file.ts';
 import { domainsFor } from '../render/deep-replay-text.ts';
 import { printSimulation } from '../render/simulation-text.ts';
-import { readAnchors, requireAnchors } from '../store/anchors.ts';
 import { simulationNamed } from '../store/named-simulation.ts';
-import { projectPolicy } from '../store/policies.ts';
 import { recordingTo } from '../store/record-file.ts';
-import { readingAssize, runtimeKeys } from '../store/runtime.ts';
-import { loadTools } from '../store/tools.ts';
 import { type VariantOptions, variantsOf } from '../store/variants.ts';
 
 interface Options extends SharedOptions, OpeningOptions, VariantOptions {

@@ -1,20 +1,27 @@
 import {
   anchorsOption,
   CliError,
+  domainsNamed,
   EXIT,
   type ExitCode,
   entryKeyOption,
+  ephemeralWrit,
   green,
   headOf,
   importModule,
   inSession,
   type KeyOptions,
+  keyOrRoot,
   line,
+  loadDomains,
+  noOverrideText,
   project,
   red,
+  requireAnchor,
   type Session,
   type SharedOptions,
   signerOption,
+  withAssize,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -29,11 +36,6 @@ import { type DomainRef, Replayer } from 'assize/internal/ledger';
 import type { Upgrade } from 'assize/internal/runtime';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { ephemeralWrit } from '../input/ephemeral-writ.ts';
-import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
-import { noOverrideText } from '../render/no-override-text.ts';
-import { domainsNamed, loadDomains } from '../store/domains.ts';
-import { withAssize } from '../store/runtime.ts';
 
 interface Options extends SharedOptions, KeyOptions {
   readonly domain?: string;

@@ -1,6 +1,5 @@
-import { EXIT, inSession, line, withoutStore } from '@assize/command';
+import { EXIT, inSession, installedVersion, line, withoutStore } from '@assize/command';
 import type { Command } from 'commander';
-import { installedVersion } from '../files/installed-package.ts';
 
 export function version(program: Command): void {
   withoutStore(program.command('version').description('print the version of assize and of Node')).action(

@@ -1,27 +1,31 @@
 import { type DurableRun, RunWorker } from '@assize/agents/internal/agents';
 import {
+  type ActingOptions,
   described,
   EXIT,
   inSession,
   line,
+  loadTools,
   note,
+  openAssize,
   positive,
   readRecoveryKey,
+  readWritFile,
   repeatable,
+  reportingWaits,
+  requireAnchored,
+  requireAnchors,
   requireStoreFile,
   type SharedOptions,
+  untilStopped,
+  withActingOptions,
   withSharedOptions,
 } from '@assize/command';
 import type { Command } from 'commander';
-import { readWritFile } from '../input/writ-file.ts';
 import { hasEnded, runStatus, turnLines } from '../render/run-text.ts';
-import { type ActingOptions, withActingOptions } from '../store/acting-options.ts';
 import { loadAgentsFile, requireUsable } from '../store/agents.ts';
-import { requireAnchored, requireAnchors } from '../store/anchors.ts';
 import { chatModelOf } from '../store/chat-model.ts';
 import { durableAgents, requireOwnNames } from '../store/durable-agents.ts';
-import { openAssize } from '../store/runtime.ts';
-import { loadTools, reportingWaits, untilStopped } from '../store/tools.ts';
 
 interface Options extends SharedOptions, ActingOptions {
   readonly model?: string;

@@ -4,8 +4,8 @@ import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync,
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { cloneFolder, installedFolder, isInstalled } from '@assize/command';
 import { ConsoleFiles } from '@assize/server/internal';
-import { cloneFolder, installedFolder, isInstalled } from './installed-package.ts';
 
 const run = promisify(execFile);
 

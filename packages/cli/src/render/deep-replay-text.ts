@@ -1,11 +1,19 @@
 import { type DeepReplayReport, type Difference, deepReplayStore, domainToRun } from '@assize/audit/internal/replay';
 import type { Output, Session } from '@assize/command';
-import { entryAt, green, line, red, shortJson, watchedStore } from '@assize/command';
+import {
+  domainsWithoutInvariants,
+  entryAt,
+  green,
+  line,
+  loadDomains,
+  red,
+  shortJson,
+  watchedStore,
+} from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import type { Domain } from 'assize/internal/kernel';
 import type { Store } from 'assize/internal/stores';
 import { counted, readable, shortId } from 'assize/internal/views';
-import { domainsWithoutInvariants, loadDomains } from '../store/domains.ts';
 
 /** Maximum number of shown characters of a value on its own line. */
 const SHOWN_MAX = 200;

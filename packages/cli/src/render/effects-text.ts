@@ -1,12 +1,11 @@
 import type { Output } from '@assize/command';
-import { dim, line, type Printable, shortJson, yellow } from '@assize/command';
+import { dim, line, type Printable, readingAssize, shortJson, yellow } from '@assize/command';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { isUnresolved } from 'assize/internal/effects';
 import { isEffectPending } from 'assize/internal/ledger';
 import type { EffectTransaction, ListedEffect } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, type StoredEffectTexts, type StoredText, shortId } from 'assize/internal/views';
-import { readingAssize } from '../store/runtime.ts';
 
 /** Maximum number of characters of a name in a narrow column. */
 const SHORT = 16;

@@ -1,8 +1,7 @@
-import { ambiguous, CliError, isPrefix } from '@assize/command';
+import { ambiguous, CliError, isPrefix, readingAssize } from '@assize/command';
 import { readWitness } from 'assize/internal/memory';
 import type { Store } from 'assize/internal/stores';
 import { isErasedText } from './erased-text.ts';
-import { readingAssize } from './runtime.ts';
 
 /** The subject of a claim, and its space. */
 export interface ClaimPlace {

@@ -1,14 +1,21 @@
 import { parse } from 'node:path';
 import type { People, Variant } from '@assize/agents/internal/agents';
 import type { ChatModel } from '@assize/agents/internal/models';
-import { badFile, CliError, importModule, lookedAt, whyOf } from '@assize/command';
+import {
+  badFile,
+  CliError,
+  domainsNamed,
+  importModule,
+  lookedAt,
+  policyFrom,
+  warnOfUnknownActions,
+  whyOf,
+} from '@assize/command';
 import type { WritChain } from 'assize/host';
 import type { Policy } from 'assize/internal/authority';
 import type { Domain } from 'assize/internal/kernel';
 import { type AgentsFile, agentsOf, loadAgentsFile } from './agents.ts';
 import { chatModelOf } from './chat-model.ts';
-import { domainsNamed } from './domains.ts';
-import { policyFrom, warnOfUnknownActions } from './policies.ts';
 
 /** The options of the command line for variants. Each list is one dimension of them. */
 export interface VariantOptions {

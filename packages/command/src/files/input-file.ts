@@ -28,10 +28,10 @@ export function readJson(path: string | 0, place: string = String(path)): Json {
   return parsed(readBytes(path, place), place, WORLD_LIMITS);
 }
 
-/** The text of a whole file. @throws CliError */
-export function readText(path: string): string {
+/** The text of a whole file. `what` and `hint`: for the message. @throws CliError */
+export function readText(path: string, what?: string, hint?: string): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readBytes(path));
+    return new TextDecoder('utf-8', { fatal: true }).decode(readBytes(path, what, hint));
   } catch (cause) {
     if (!isInstance(cause, TypeError)) throw cause;
     throw new CliError('bad_input', `${path} is not UTF-8 text.`, { cause });
@@ -91,11 +91,12 @@ export function checked<T>(value: unknown, schema: z.ZodType<T>, place: string):
   });
 }
 
-function readBytes(path: string | 0, place: string | 0 = path): Buffer {
+/** The bytes of a whole file; 0 is standard input. @throws CliError */
+export function readBytes(path: string | 0, what: string = String(path), hint?: string): Buffer {
   try {
     return whileBlocked(() => readFileSync(path));
   } catch (cause) {
-    throw unreadable(String(place), cause);
+    throw unreadable(what, cause, hint === undefined ? {} : { path: String(path), hint });
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fchmodSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import { unwritable } from './file-faults.ts';
@@ -30,4 +30,40 @@ function write(path: string, text: string, force: boolean): void {
     throw unwritable(path, cause);
   }
   if (force) replaceFile(path, text);
+}
+
+/**
+ * Writes a new file, whole or not at all: a partial file would block the next attempt. `rule`: why
+ * an existing file stays.
+ *
+ * @throws CliError
+ */
+export function writeNewFile(path: string, text: string, mode: number, rule = 'and a key is never overwritten'): void {
+  const file = openNew(path, mode, rule);
+  try {
+    writeInto(file, text, mode);
+  } catch (cause) {
+    rmSync(path, { force: true });
+    throw unwritable(path, cause);
+  }
+}
+
+function openNew(path: string, mode: number, rule: string): number {
+  try {
+    return openSync(path, 'wx', mode);
+  } catch (cause) {
+    const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
+    if (!isThere) throw unwritable(path, cause);
+    throw new CliError('usage', `${path} already exists, ${rule}. Name another path.`, { cause });
+  }
+}
+
+function writeInto(file: number, text: string, mode: number): void {
+  try {
+    writeFileSync(file, text);
+    // The process's umask may remove further rights, and never adds any.
+    fchmodSync(file, mode);
+  } finally {
+    closeSync(file);
+  }
 }

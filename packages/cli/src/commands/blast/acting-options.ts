@@ -4,8 +4,11 @@ import {
   anchorsOption,
   domainOption,
   entryKeyOption,
+  ephemeralWrit,
   headOf,
+  keyOrRoot,
   type OpeningOptions,
+  requireAnchor,
   requireLocal,
   signerOption,
 } from '@assize/command';
@@ -13,8 +16,6 @@ import type { KeyPair } from 'assize/internal/canon';
 import { INCIDENTS } from 'assize/internal/config';
 import type { Store } from 'assize/internal/stores';
 import type { Command } from 'commander';
-import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
-import { keyOrRoot, requireAnchor } from '../../input/private-key.ts';
 
 /** The options by which a command signs writs with the key of an anchor, and acts under them. */
 export interface ActingOptions extends OpeningOptions {

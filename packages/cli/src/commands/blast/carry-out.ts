@@ -17,6 +17,7 @@ import {
   line,
   type Session,
   type SharedOptions,
+  withAssize,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -26,7 +27,6 @@ import type { Store } from 'assize/internal/stores';
 import { counted, shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { printRemains, printSteps } from '../../render/response-text.ts';
-import { withAssize } from '../../store/runtime.ts';
 import { type ActingOptions, anchorKey, rootWrits, withActingOptions } from './acting-options.ts';
 
 type Options = SharedOptions & ActingOptions;

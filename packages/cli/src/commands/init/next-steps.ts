@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { cloneFolder, installedVersion } from '../../files/installed-package.ts';
+import { cloneFolder, installedVersion } from '@assize/command';
 
 /** The packages that the written files import, and those that test and check them. */
 const IMPORTED = ['assize', '@assize/cli', 'zod'];

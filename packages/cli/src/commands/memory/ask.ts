@@ -11,6 +11,7 @@ import {
   line,
   note,
   periodText,
+  readingAssize,
   repeatable,
   type Session,
   type SharedOptions,
@@ -22,7 +23,6 @@ import type { Instant } from 'assize/internal/canon';
 import { systemClock } from 'assize/internal/oracle';
 import { type Command, Option } from 'commander';
 import { shortFact } from '../../render/fact-text.ts';
-import { readingAssize } from '../../store/runtime.ts';
 import { unknownSpaceText } from '../../store/unknown-space.ts';
 import { metadataOf } from './metadata.ts';
 

@@ -1,11 +1,20 @@
-import { beginning, CliError, EXIT, ending, INSTANT_HELP, inSession, share, withSharedOptions } from '@assize/command';
+import {
+  beginning,
+  CliError,
+  EXIT,
+  ending,
+  INSTANT_HELP,
+  inSession,
+  share,
+  withAssize,
+  withSharedOptions,
+} from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import type { Instant } from 'assize/internal/canon';
 import { period as validPeriod } from 'assize/internal/memory';
 import { systemClock } from 'assize/internal/oracle';
 import type { Memory, Ruling } from 'assize/internal/runtime';
 import { type Command, Option } from 'commander';
-import { withAssize } from '../../store/runtime.ts';
 import {
   type AssertOptions,
   authorityIn,

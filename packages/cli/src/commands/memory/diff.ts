@@ -7,6 +7,7 @@ import {
   instantOrDay,
   line,
   type Printable,
+  readingAssize,
   red,
   type Session,
   withSharedOptions,
@@ -17,7 +18,6 @@ import type { Difference, FactRow, Point } from 'assize/internal/memory';
 import { systemClock } from 'assize/internal/oracle';
 import { type Command, Option } from 'commander';
 import { printFacts } from '../../render/fact-text.ts';
-import { readingAssize } from '../../store/runtime.ts';
 import { type AboutOptions, about, given } from './recall.ts';
 
 interface Options extends AboutOptions {

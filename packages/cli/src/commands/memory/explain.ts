@@ -10,6 +10,7 @@ import {
   isPrefix,
   line,
   periodText,
+  readingAssize,
   red,
   type Session,
   withSharedOptions,
@@ -20,7 +21,6 @@ import type { Explained } from 'assize/internal/runtime';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { printFacts, saidOf, shortened, shortFact } from '../../render/fact-text.ts';
-import { readingAssize } from '../../store/runtime.ts';
 import { requireSpace } from '../../store/unknown-space.ts';
 import { type AboutOptions, about, given, LIMIT_MAX, systemOption, validOption } from './recall.ts';
 

@@ -21,7 +21,9 @@ import {
   positive,
   repeatable,
   type Session,
+  STDIN,
   share,
+  withAssize,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -35,10 +37,8 @@ import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { STDIN } from '../../input/writ-file.ts';
 import { describeRefusedLines, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
 import { loadModel } from '../../store/model.ts';
-import { withAssize } from '../../store/runtime.ts';
 import { type AssertOptions, authorityIn, memoryChangeOf, type WritOf, withAuthority } from '../assert-memory.ts';
 
 interface Options extends AssertOptions {

@@ -10,6 +10,8 @@ import {
   openLines,
   positive,
   type Session,
+  STDIN,
+  withAssize,
   withSharedOptions,
 } from '@assize/command';
 import { segment } from 'assize/internal/authority';
@@ -22,9 +24,7 @@ import type { AssertInput, Memory, Ruling, Trajectory } from 'assize/internal/ru
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { STDIN } from '../../input/writ-file.ts';
 import { describeRefusedLines, linesOf, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
-import { withAssize } from '../../store/runtime.ts';
 import { type AssertOptions, authorityIn, memoryChangeOf, requirePredicate, withAuthority } from '../assert-memory.ts';
 import { type AssertOnce, assertingOnce } from './assert-once.ts';
 import { type PendingByName, pendingByName } from './pending-claims.ts';

@@ -11,6 +11,7 @@ import {
   periodOf,
   positive,
   project,
+  readingAssize,
   type Session,
   type SharedOptions,
   whyOf,
@@ -23,7 +24,6 @@ import type { Recalled, RecallQuery, SearchMode } from 'assize/internal/runtime'
 import type { Store, VectorSearch } from 'assize/internal/stores';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { printFacts } from '../../render/fact-text.ts';
-import { readingAssize } from '../../store/runtime.ts';
 import { unknownSpaceText } from '../../store/unknown-space.ts';
 import { spaceOption } from '../assert-memory.ts';
 

@@ -18,6 +18,8 @@ import {
   red,
   repeatable,
   type Session,
+  STDIN,
+  withAssize,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -26,9 +28,7 @@ import { systemClock } from 'assize/internal/oracle';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { STDIN } from '../../input/writ-file.ts';
 import { loadModel } from '../../store/model.ts';
-import { withAssize } from '../../store/runtime.ts';
 import { spacesWithFacts } from '../../store/unknown-space.ts';
 import { type AssertOptions, authorityIn, withAuthority } from '../assert-memory.ts';
 import { metadataOf } from './metadata.ts';

@@ -1,11 +1,20 @@
 import { ChatMemory, type Repair } from '@assize/agents/internal/chat';
-import { EXIT, headOf, inSession, line, type Session, withSharedOptions, yellow } from '@assize/command';
+import {
+  EXIT,
+  headOf,
+  inSession,
+  line,
+  readingAssize,
+  type Session,
+  withAssize,
+  withSharedOptions,
+  yellow,
+} from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import { systemClock } from 'assize/internal/oracle';
 import { counted, shortId, shortTime } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { printFacts, shortened } from '../../render/fact-text.ts';
-import { readingAssize, withAssize } from '../../store/runtime.ts';
 import { requireSpace } from '../../store/unknown-space.ts';
 import { type AssertOptions, authorityIn, describedRuling, rulingLine, withAuthority } from '../assert-memory.ts';
 

@@ -1,9 +1,8 @@
-import { CliError, EXIT, inSession, line, withSharedOptions } from '@assize/command';
+import { CliError, EXIT, inSession, line, readingAssize, withSharedOptions } from '@assize/command';
 import type { Support } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { printFacts } from '../../render/fact-text.ts';
-import { readingAssize } from '../../store/runtime.ts';
 import { type AboutOptions, about, given } from './recall.ts';
 
 interface Options extends AboutOptions {

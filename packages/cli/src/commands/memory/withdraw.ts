@@ -1,9 +1,8 @@
-import { CliError, EXIT, inSession, line, withSharedOptions } from '@assize/command';
+import { CliError, EXIT, inSession, line, withAssize, withSharedOptions } from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { printFacts } from '../../render/fact-text.ts';
-import { withAssize } from '../../store/runtime.ts';
 import {
   type AssertOptions,
   authorityIn,

@@ -4,20 +4,21 @@ import {
   green,
   inSession,
   line,
+  loadDomains,
+  loadTools,
+  noOverrideText,
+  ownDomains,
+  ruleTableIn,
   type StorelessOptions,
   toolsOption,
   withoutStore,
   yellow,
 } from '@assize/command';
+import { isRulesFile } from '@assize/gate/internal/commands/is-rules-file.ts';
 import type { RuleTable } from 'assize/internal/authority';
 import { rulesWithoutOverride, type UnknownName, unknownNames } from 'assize/internal/kernel';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { noOverrideText } from '../../render/no-override-text.ts';
-import { loadDomains, ownDomains } from '../../store/domains.ts';
-import { ruleTableIn } from '../../store/policies.ts';
-import { isRulesFile } from '../../store/rules-files.ts';
-import { loadTools } from '../../store/tools.ts';
 import { checkRules } from './check-rules.ts';
 
 interface Options extends StorelessOptions {

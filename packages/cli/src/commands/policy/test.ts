@@ -1,9 +1,10 @@
 import { CliError, dim, EXIT, green, inSession, line, red, type StorelessOptions, withoutStore } from '@assize/command';
+import { isRulesFile } from '@assize/gate/internal/commands/is-rules-file.ts';
+import { casesBeside, rulesFileIn } from '@assize/gate/internal/commands/rules-files.ts';
 import { runCases, type StepResult } from '@assize/gate/internal/gateway';
 import { openStore } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { casesBeside, isRulesFile, rulesFileIn } from '../../store/rules-files.ts';
 
 export function testPolicy(command: Command): void {
   withoutStore(

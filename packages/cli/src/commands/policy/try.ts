@@ -7,11 +7,14 @@ import {
   headOf,
   inSession,
   instantOrDay,
+  policyFrom,
   positive,
   type SharedOptions,
   watchedStore,
   withSharedOptions,
 } from '@assize/command';
+import { isRulesFile } from '@assize/gate/internal/commands/is-rules-file.ts';
+import { rulesFileIn } from '@assize/gate/internal/commands/rules-files.ts';
 import { gatewayUnder, rulesPolicy } from '@assize/gate/internal/gateway';
 import type { Policy } from 'assize/internal/authority';
 import type { Instant } from 'assize/internal/canon';
@@ -21,8 +24,6 @@ import { readable } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { backtestSum, printBacktest } from '../../render/backtest-text.ts';
 import { domainsFor } from '../../render/deep-replay-text.ts';
-import { policyFrom } from '../../store/policies.ts';
-import { isRulesFile, rulesFileIn } from '../../store/rules-files.ts';
 
 interface Options extends SharedOptions {
   readonly domain: readonly string[];

@@ -6,27 +6,27 @@ import {
   EXIT,
   type ExitCode,
   entryKeyOption,
+  ephemeralWrit,
   findEntry,
   headOf,
   inSession,
   line,
   type OpeningOptions,
+  printRuling,
   requireLocal,
   SERVED,
   type Session,
   type SharedOptions,
   signerOption,
+  withAssize,
   withSharedOptions,
 } from '@assize/command';
 import { StandingReader, type StandingRecord } from '@assize/gate/internal/calls';
 import type { Store } from 'assize/internal/stores';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
-import { printRuling } from '../../render/ruling-text.ts';
 import { gatewayTrajectories, gatewayTrajectory } from '../../store/open-calls.ts';
 import { requirePerson } from '../../store/require-person.ts';
-import { withAssize } from '../../store/runtime.ts';
 
 interface EndOptions extends SharedOptions, OpeningOptions {
   readonly as: string;

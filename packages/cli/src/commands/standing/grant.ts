@@ -1,22 +1,27 @@
 import {
+  actingWrit,
   anchoredRoot,
   anchorsOption,
   CliError,
   domainOption,
   type ExitCode,
   entryKeyOption,
+  ephemeralWrit,
   headOf,
   inSession,
   line,
+  newNonce,
   note,
   type OpeningOptions,
   positive,
+  printRuling,
   repeatable,
   requireLocal,
   SERVED,
   type Session,
   type SharedOptions,
   signerOption,
+  withAssize,
   withSharedOptions,
 } from '@assize/command';
 import { type GatewayState, type UncoveredTerm, uncoveredTerms } from '@assize/gate/internal/gateway';
@@ -28,13 +33,8 @@ import type { Assize, Ruling, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
 import { type Command, InvalidArgumentError } from 'commander';
-import { actingWrit } from '../../input/acting-writ.ts';
-import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
-import { newNonce } from '../../input/writ-terms.ts';
-import { printRuling } from '../../render/ruling-text.ts';
 import { gatewayTrajectory } from '../../store/open-calls.ts';
 import { requirePerson } from '../../store/require-person.ts';
-import { withAssize } from '../../store/runtime.ts';
 
 interface GrantOptions extends SharedOptions, OpeningOptions {
   readonly agent: string;

@@ -6,6 +6,7 @@ import {
   type SharedOptions,
   shortJson,
   withSharedOptions,
+  writsIn,
   yellow,
 } from '@assize/command';
 import { StandingReader, type StandingView, standingView } from '@assize/gate/internal/calls';
@@ -14,7 +15,6 @@ import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { writsIn } from '../../store/listed-writs.ts';
 import { gatewayTrajectories } from '../../store/open-calls.ts';
 import { endStanding } from './end.ts';
 import { grant } from './grant.ts';

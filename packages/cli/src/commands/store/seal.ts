@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import {
+  anchorsPath,
   EXIT,
   faultText,
   inSession,
   line,
   red,
+  requireAnchor,
   type SharedOptions,
   watchedStore,
   withSharedOptions,
@@ -13,8 +15,6 @@ import { findRootKey } from 'assize/internal/config';
 import { verifyStore } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { requireAnchor } from '../../input/private-key.ts';
-import { anchorsPath } from '../../store/anchors.ts';
 
 interface Options extends SharedOptions {
   readonly acceptUnsealed?: boolean;

@@ -1,9 +1,19 @@
-import { CliError, EXIT, inSession, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  inSession,
+  newNonce,
+  readPrivateKey,
+  readWritFile,
+  type SharedOptions,
+  type TermOptions,
+  termsOf,
+  withSharedOptions,
+  withTerms,
+  writeWritFile,
+} from '@assize/command';
 import { attenuate, delegateWrit } from 'assize/internal/authority';
 import type { Command } from 'commander';
-import { readPrivateKey } from '../../input/private-key.ts';
-import { readWritFile, writeWritFile } from '../../input/writ-file.ts';
-import { newNonce, type TermOptions, termsOf, withTerms } from '../../input/writ-terms.ts';
 
 interface Options extends SharedOptions, TermOptions {
   readonly key: string;

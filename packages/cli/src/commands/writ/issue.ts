@@ -1,12 +1,23 @@
-import { CliError, EXIT, inSession, readJson, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  CliError,
+  EXIT,
+  inSession,
+  newNonce,
+  noteUnanchored,
+  readAnchors,
+  readJson,
+  readPrivateKey,
+  type SharedOptions,
+  type TermOptions,
+  termsOf,
+  withSharedOptions,
+  withTerms,
+  writeWritFile,
+} from '@assize/command';
 import type { WritGrant } from 'assize/internal/authority';
 import { issueWrit } from 'assize/internal/authority';
 import { systemClock } from 'assize/internal/oracle';
 import type { Command } from 'commander';
-import { noteUnanchored, readPrivateKey } from '../../input/private-key.ts';
-import { writeWritFile } from '../../input/writ-file.ts';
-import { newNonce, type TermOptions, termsOf, withTerms } from '../../input/writ-terms.ts';
-import { readAnchors } from '../../store/anchors.ts';
 
 interface Options extends SharedOptions, TermOptions {
   readonly key: string;

@@ -1,8 +1,15 @@
-import { writeNew } from '@assize/audit/internal/commands/log-files.ts';
-import { EXIT, inSession, isFile, line, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  EXIT,
+  inSession,
+  isFile,
+  line,
+  readPrivateKey,
+  type SharedOptions,
+  withSharedOptions,
+  writeNewFile,
+} from '@assize/command';
 import { generateKeys, type KeyPair } from 'assize/internal/canon';
 import type { Command } from 'commander';
-import { readPrivateKey } from '../../input/private-key.ts';
 
 export function key(command: Command): void {
   withSharedOptions(
@@ -30,6 +37,6 @@ export function key(command: Command): void {
 
 function makeKey(file: string): KeyPair {
   const key = generateKeys();
-  writeNew(file, `${key.privateKey}\n`, 0o600);
+  writeNewFile(file, `${key.privateKey}\n`, 0o600);
   return key;
 }

@@ -5,16 +5,24 @@ import {
   EXIT,
   type ExitCode,
   entryKeyOption,
+  ephemeralWrit,
+  findWrit,
   green,
   headOf,
   inSession,
+  isWritFile,
+  keyOrRoot,
   line,
   type OpeningOptions,
+  readWritFile,
   red,
+  requireAnchor,
   type Session,
   type SharedOptions,
   signerOption,
+  withAssize,
   withSharedOptions,
+  writsIn,
   yellow,
 } from '@assize/command';
 import type { WritChain } from 'assize/host';
@@ -25,12 +33,7 @@ import type { Revocation } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
-import { keyOrRoot, requireAnchor } from '../../input/private-key.ts';
-import { isWritFile, readWritFile } from '../../input/writ-file.ts';
 import { shortName } from '../../render/writ-text.ts';
-import { findWrit, writsIn } from '../../store/listed-writs.ts';
-import { withAssize } from '../../store/runtime.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly reason: string;

@@ -1,11 +1,21 @@
 import type { Output } from '@assize/command';
-import { CliError, dim, EXIT, inSession, line, red, type SharedOptions, withSharedOptions } from '@assize/command';
+import {
+  CliError,
+  dim,
+  EXIT,
+  findWrit,
+  inSession,
+  line,
+  readWritFile,
+  red,
+  type SharedOptions,
+  withSharedOptions,
+  writsIn,
+} from '@assize/command';
 import { type Writ, writId } from 'assize/internal/authority';
 import type { ListedWrit } from 'assize/internal/runtime';
 import type { Command } from 'commander';
-import { readWritFile } from '../../input/writ-file.ts';
 import { amountsOf, grantLines, headingOf, shortName } from '../../render/writ-text.ts';
-import { findWrit, writsIn } from '../../store/listed-writs.ts';
 
 interface Options extends SharedOptions {
   readonly in?: string;

@@ -1,15 +1,19 @@
 import {
   anchorsOption,
+  atOption,
   CliError,
   EXIT,
   green,
   inSession,
   line,
+  readAnchors,
+  readWritFile,
   red,
   repeatable,
   type Session,
   type SharedOptions,
   withSharedOptions,
+  writsIn,
 } from '@assize/command';
 import type { WritChain } from 'assize/host';
 import {
@@ -23,11 +27,7 @@ import type { Instant } from 'assize/internal/canon';
 import { systemClock } from 'assize/internal/oracle';
 import type { ListedWrit } from 'assize/internal/runtime';
 import type { Command } from 'commander';
-import { readWritFile } from '../../input/writ-file.ts';
-import { atOption } from '../../input/writ-terms.ts';
 import { headingOf } from '../../render/writ-text.ts';
-import { readAnchors } from '../../store/anchors.ts';
-import { writsIn } from '../../store/listed-writs.ts';
 
 interface Options extends SharedOptions {
   readonly anchors?: string;

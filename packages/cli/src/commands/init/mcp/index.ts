@@ -8,6 +8,8 @@ import {
   EXIT,
   type ExitCode,
   inSession,
+  installedFolder,
+  isInstalled,
   line,
   repeatable,
   replaceFile,
@@ -20,7 +22,6 @@ import { isAssizeError } from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
 import { loadConfig } from 'assize/internal/config';
 import type { Command } from 'commander';
-import { installedFolder, isInstalled } from '../../../files/installed-package.ts';
 import { readToken } from '../../../hook/read-token.ts';
 import { goneFaults } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';

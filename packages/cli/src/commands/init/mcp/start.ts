@@ -2,9 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { note } from '@assize/command';
+import { installedVersion, note } from '@assize/command';
 import { upstreamOf } from '@assize/gate/internal/mcp';
-import { installedVersion } from '../../../files/installed-package.ts';
 import type { Members } from './wrap.ts';
 
 /** Starts a command of an entry as its client would, and lists the tools. @throws McpError */

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path';
-import { CliError, importModule, lookedAt, note, project } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
 import { type EffectPhase, requireOwnTool, type Tool } from 'assize/internal/effects';
 import type { Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
+import { CliError, note } from '../errors.ts';
+import { importModule, lookedAt } from '../files/module-file.ts';
+import { project } from './project.ts';
 
 /**
  * The tools of the config, and those that the files export, separately or in lists.

@@ -1,7 +1,8 @@
-import { readText } from '@assize/audit/internal/commands/log-files.ts';
-import { anchoredRoot, CliError, note } from '@assize/command';
 import { generateKeys, type KeyPair } from 'assize/internal/canon';
+import { CliError, note } from '../errors.ts';
+import { readText } from '../files/input-file.ts';
 import { anchorsPath, readAnchors } from '../store/anchors.ts';
+import { anchoredRoot } from '../store/root-key.ts';
 
 /**
  * The private key in a file of 64 hex digits, which signs writs. A public key has the same form,

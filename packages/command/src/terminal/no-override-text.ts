@@ -1,4 +1,4 @@
-import { line, type Printable } from '@assize/command';
+import { line, type Printable } from './printable.ts';
 
 /** Names the rules that declare neither `final` nor `overridable`. */
 export function noOverrideText(rules: readonly string[]): Printable {

@@ -1,6 +1,7 @@
-import { ambiguous, CliError, headOf, isPrefix } from '@assize/command';
 import { type ListedWrit, listWrits } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
+import { CliError } from '../errors.ts';
+import { ambiguous, headOf, isPrefix } from './entries.ts';
 
 /**
  * The writs of a verified trajectory.

@@ -1,5 +1,3 @@
-import type { KeyOptions, OpeningOptions } from '@assize/command';
-import { note, project, rootRecovery } from '@assize/command';
 import { generateKeys } from 'assize/internal/canon';
 import { runtimeServices } from 'assize/internal/config';
 import type { Tool } from 'assize/internal/effects';
@@ -7,10 +5,14 @@ import type { Domain } from 'assize/internal/kernel';
 import type { Embedder } from 'assize/internal/memory';
 import { Assize, type AssizeOptions, type EffectOptions } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
+import { note } from '../errors.ts';
+import type { KeyOptions, OpeningOptions } from '../files/options.ts';
 import { readPrivateKey } from '../input/private-key.ts';
 import { readAnchors } from './anchors.ts';
 import { domainsWithoutInvariants, loadDomains } from './domains.ts';
 import { projectPolicy } from './policies.ts';
+import { project } from './project.ts';
+import { rootRecovery } from './root-key.ts';
 
 /**
  * The runtime over a store, with every available domain, the anchors, and the options of the

@@ -1,7 +1,9 @@
-import { CliError, count, instantOrDay, repeatable } from '@assize/command';
 import type { Instant } from 'assize/internal/canon';
 import { systemRandom } from 'assize/internal/oracle';
 import { type Command, Option } from 'commander';
+import { CliError } from '../errors.ts';
+import { count, repeatable } from '../files/options.ts';
+import { instantOrDay } from './periods.ts';
 
 /** The typed terms of a root or child writ. Each command decides on absent terms. */
 export interface TermOptions {

@@ -1,15 +1,14 @@
+import type { Command } from 'commander';
 import {
   anchorsOption,
   domainOption,
   entryKeyOption,
   type OpeningOptions,
-  type RecoveryKeyOptions,
-  recoveryKeyOption,
   signerOption,
   toolsOption,
   waitOption,
-} from '@assize/command';
-import type { Command } from 'commander';
+} from '../files/options.ts';
+import { type RecoveryKeyOptions, recoveryKeyOption } from './recovery-key.ts';
 
 /** The options of a command that opens trajectories and may call their tools. */
 export interface ActingOptions extends OpeningOptions, RecoveryKeyOptions {

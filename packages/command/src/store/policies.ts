@@ -1,10 +1,10 @@
-import { cedarPolicy } from '@assize/cedar/internal';
-import { CliError, note, project, readJson, readText } from '@assize/command';
-import { rulesPolicy } from '@assize/gate/internal/gateway';
 import { covers, type Policy, parseRuleTable, type RuleTable, ruleTable } from 'assize/internal/authority';
 import { isAssizeError } from 'assize/internal/base';
 import type { Domain } from 'assize/internal/kernel';
-import { isRulesFile, rulesFileIn } from './rules-files.ts';
+import { CliError, note } from '../errors.ts';
+import { policyFormOf } from '../feature.ts';
+import { readJson } from '../files/input-file.ts';
+import { project } from './project.ts';
 
 export interface PolicyFiles {
   readonly policy?: string;
@@ -12,25 +12,16 @@ export interface PolicyFiles {
 }
 
 /**
- * The policy of a file. A name with Cedar's ending is a Cedar policy, with a schema that is JSON if
- * its name ends so. A YAML file is a rules file, of which this is the part that denies without
- * state. Any other file is a rule table in JSON.
+ * The policy of a file, in a form of a feature. Any other file is a rule table in JSON.
  *
- * @throws CliError; CedarError `missing_package`
+ * @throws CliError; the errors of the form
  */
 export async function policyFrom({ policy: path, schema }: PolicyFiles): Promise<Policy | undefined> {
-  const isCedar = path?.endsWith('.cedar') === true;
-  if (schema !== undefined && !isCedar)
+  if (schema !== undefined && path?.endsWith('.cedar') !== true)
     throw new CliError('usage', 'The option --schema needs a Cedar policy. Pass --policy FILE.cedar.');
   if (path === undefined) return undefined;
-  if (isRulesFile(path)) return rulesPolicy(rulesFileIn(path).rules);
-  if (!isCedar) return ruleTable(ruleTableIn(path));
-  if (schema === undefined) throw new CliError('usage', 'A Cedar policy needs a schema. Pass --schema FILE.');
-  const declared = schema.endsWith('.json') ? (readJson(schema) as object) : readText(schema);
-  const policies = readText(path);
-  return cedarPolicy({ policies, schema: declared as string, id: path }).catch((cause: unknown) => {
-    throw inFile(path, cause);
-  });
+  const form = policyFormOf(path);
+  return form === undefined ? ruleTable(ruleTableIn(path)) : form.read(path, schema);
 }
 
 /** The rule table of a JSON file. @throws CliError */
@@ -50,7 +41,7 @@ export function ruleTableIn(path: string): RuleTable {
  * @throws CliError
  */
 export function warnOfUnknownActions(path: string, { name, actions }: Domain): void {
-  if (isRulesFile(path) || path.endsWith('.cedar')) return;
+  if (policyFormOf(path) !== undefined) return;
   const known = Object.keys(actions);
   const isKnown = (pattern: string): boolean =>
     pattern.startsWith(BUILT_IN) || known.some((action) => covers(pattern, action));

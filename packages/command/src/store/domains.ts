@@ -1,43 +1,18 @@
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { CliError, importModule, isFile, lookedAt, project } from '@assize/command';
+import { resolve } from 'node:path';
 import type { Domain } from 'assize/internal/kernel';
 import { requireOwnDomain } from 'assize/internal/kernel';
-import { cloneFolder } from '../files/installed-package.ts';
-
-/** The domains of this package. Each is loaded on request, because schemas take time to build. */
-const SHIPPED: readonly (() => Promise<object>)[] = [
-  () => import('../domains/budget/index.ts'),
-  () => import('../domains/udt/index.ts'),
-  () => import('@assize/gate/internal/gateway'),
-  () => import('@assize/audit/internal/incident'),
-  () => import('../commands/demo-payments.ts'),
-  async () => ({ agents: (await import('assize/internal/config')).agentsDomain() }),
-  async () => ({ chat: (await import('@assize/agents/internal/chat')).chatDomain() }),
-];
-
-/** The exports of `examples/domains` in a clone: airline and shop of tau-bench, and more. */
-interface MoreDomains {
-  domains(): Promise<Domain[]>;
-  domainsWithoutInvariants(): Promise<Domain[]>;
-}
-
-async function moreDomains(): Promise<MoreDomains | undefined> {
-  const clone = cloneFolder();
-  if (clone === undefined) return undefined;
-  return (await import(pathToFileURL(join(clone, 'examples/domains/index.ts')).href)) as MoreDomains;
-}
+import { CliError } from '../errors.ts';
+import { featuresInUse } from '../feature.ts';
+import { importModule, isFile, lookedAt } from '../files/module-file.ts';
+import { project } from './project.ts';
 
 /**
- * The shipped domains, those of the config, and those that the files export.
+ * The domains of the features, those of the config, and those that the files export.
  * @throws CliError; DuplicatePackageError `duplicate_package`
  */
 export async function loadDomains(files: readonly string[] = []): Promise<Domain[]> {
-  const found = await Promise.all([
-    ...SHIPPED.map(async (load) => unlessReplaced(domainsOf(await load()))),
-    moreDomains().then(async (more) => unlessReplaced((await more?.domains()) ?? [])),
-    ownDomains(files),
-  ]);
+  const shipped = featuresInUse().map(async ({ domains }) => unlessReplaced((await domains?.()) ?? []));
+  const found = await Promise.all([...shipped, ownDomains(files)]);
   return [...new Map(found.flat().map((domain) => [domain.hash, domain])).values()];
 }
 
@@ -57,7 +32,8 @@ function unlessReplaced(shipped: readonly Domain[]): readonly Domain[] {
  * policy.
  */
 export async function domainsWithoutInvariants(): Promise<Domain[]> {
-  return (await moreDomains())?.domainsWithoutInvariants() ?? [];
+  const found = featuresInUse().map(({ domainsWithoutInvariants }) => domainsWithoutInvariants?.() ?? []);
+  return (await Promise.all(found)).flat();
 }
 
 /**
@@ -90,16 +66,12 @@ async function importFile(file: string): Promise<Domain[]> {
     'Name a domain file, or a shipped domain as listed by assize domains',
   );
   const found = lookedAt(file, 'domain', () => {
-    const domains = domainsOf(module);
+    const domains = Object.values(module).filter(isDomain);
     for (const domain of domains) requireOwnDomain(domain);
     return domains;
   });
   if (found.length > 0) return found;
   throw new CliError('bad_input', `The file ${resolve(file)} exports no domain. Export the result of defineDomain.`);
-}
-
-function domainsOf(module: object): Domain[] {
-  return Object.values(module).filter(isDomain);
 }
 
 /** Checks the fields, so a domain from another copy of the package gets its own error. */

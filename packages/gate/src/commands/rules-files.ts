@@ -1,12 +1,7 @@
 import { existsSync } from 'node:fs';
 import { CliError, readText } from '@assize/command';
-import { type ReadCase, type RulesFault, type RulesFile, readCases, readRules } from '@assize/gate/internal/gateway';
 import { isAssizeError } from 'assize/internal/base';
-
-/** Whether a file is a rules file of the gateway domain by its name. */
-export function isRulesFile(path: string): boolean {
-  return /\.ya?ml$/i.test(path);
-}
+import { type ReadCase, type RulesFault, type RulesFile, readCases, readRules } from '#gateway';
 
 /** A rules file. @throws CliError with file, line and column of each fault */
 export function rulesFileIn(path: string): RulesFile {

@@ -1,7 +1,8 @@
-import type { Session } from '@assize/command';
-import { EXIT, type ExitCode, green, line, type Printable, red, yellow } from '@assize/command';
 import type { EffectsStatus, Ruling } from 'assize/internal/runtime';
 import { causeOf, rulingView, shortId } from 'assize/internal/views';
+import { EXIT, type ExitCode } from '../errors.ts';
+import type { Session } from '../store/session.ts';
+import { green, line, type Printable, red, yellow } from './printable.ts';
 
 /** A ruling in one line. */
 export function rulingLine(ruling: Ruling): Printable {

@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { CliError, replaceFile, rootKeyInEnvironment, unreadable, whileBlocked } from '@assize/command';
 import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
 import { assertPublicKey, canonicalize, parseStrict } from 'assize/internal/canon';
 import { anchorsFile } from 'assize/internal/config';
+import { CliError } from '../errors.ts';
+import { unreadable } from '../files/file-faults.ts';
+import { replaceFile } from '../files/replace-file.ts';
+import { whileBlocked } from '../terminal/interrupt.ts';
+import { rootKeyInEnvironment } from './root-key.ts';
 
 /** A writer of the file can grant authority. */
 const ANCHORS_MODE = 0o644;

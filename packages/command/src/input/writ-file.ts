@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import { writeNew } from '@assize/audit/internal/commands/log-files.ts';
-import type { Session } from '@assize/command';
-import { CliError, readJson } from '@assize/command';
 import type { WritChain } from 'assize/host';
 import { parseWrit, type Writ } from 'assize/internal/authority';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
+import { CliError } from '../errors.ts';
+import { readJson } from '../files/input-file.ts';
+import { writeNewFile } from '../files/write-file.ts';
+import type { Session } from '../store/session.ts';
 
 /** Names standard input in place of a file. */
 export const STDIN = '-';
@@ -33,7 +34,7 @@ export function readWritFile(path: string): WritChain {
 export function writeWritFile({ out }: Session, path: string | undefined, held: WritChain): void {
   const { writ, chain } = held;
   if (path === undefined) out.document({ chain, writ });
-  else writeNew(path, `${canonicalize({ chain, writ })}\n`, 0o644, 'and a writ is never overwritten');
+  else writeNewFile(path, `${canonicalize({ chain, writ })}\n`, 0o644, 'and a writ is never overwritten');
 }
 
 /** Whether an argument names a file, and not an id. */

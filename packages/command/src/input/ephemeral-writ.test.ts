@@ -29,7 +29,7 @@ test('covers one action in one trajectory, for some minutes from its head', () =
 });
 
 test('is the only writ that commands issue for their own actions', () => {
-  const cli = join(import.meta.dirname, '..');
+  const cli = join(import.meta.dirname, '@assize/cli/internal/');
   const makers = readdirSync(cli, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !/\.test\.ts$|\/example\.ts$/.test(path))
     .filter((path) => readFileSync(join(cli, path), 'utf8').includes('issueWrit('));

@@ -1,10 +1,11 @@
-import { CliError, project } from '@assize/command';
 import type { WritChain } from 'assize/host';
 import { defaultWrit, GrantIssuer, type RootKey, withdrawGrants } from 'assize/internal/config';
 import type { Tool } from 'assize/internal/effects';
 import { systemClock } from 'assize/internal/oracle';
 import type { Assize, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
+import { CliError } from '../errors.ts';
+import { project } from '../store/project.ts';
 
 /** The agent of `--as`, and its work. */
 export interface Acting {

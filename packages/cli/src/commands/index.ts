@@ -1,0 +1,89 @@
+/**
+ * The commands of the core, and the domains of the core, of this package and of a clone.
+ *
+ * In the order of the help: work first, then ledger, humans and audit.
+ */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { cloneFolder, type Feature } from '@assize/command';
+import type { Domain } from 'assize/internal/kernel';
+
+export const core: Feature = {
+  name: 'core',
+  commands: {
+    demo: async () => (await import('./demo.ts')).demo,
+    init: async () => (await import('./init/index.ts')).init,
+    domains: async () => (await import('./domains.ts')).domains,
+    serve: async () => (await import('./serve.ts')).serve,
+    token: async () => (await import('./token.ts')).token,
+    mcp: async () => (await import('./mcp.ts')).mcp,
+    hook: async () => (await import('./hook.ts')).hook,
+    api: async () => (await import('./api.ts')).api,
+    create: async () => (await import('./create.ts')).create,
+    propose: async () => (await import('./propose.ts')).propose,
+    run: async () => (await import('./run.ts')).run,
+    runs: async () => (await import('./runs.ts')).runs,
+    worker: async () => (await import('./worker.ts')).worker,
+    log: async () => (await import('./log.ts')).log,
+    show: async () => (await import('./show.ts')).show,
+    state: async () => (await import('./state.ts')).state,
+    verify: async () => (await import('./verify.ts')).verify,
+    backtest: async () => (await import('./backtest.ts')).backtest,
+    simulate: async () => (await import('./simulate.ts')).simulateCommand,
+    mine: async () => (await import('./mine.ts')).mine,
+    branch: async () => (await import('./branch.ts')).branch,
+    upgrade: async () => (await import('./upgrade.ts')).upgrade,
+    diff: async () => (await import('./diff.ts')).diff,
+    pending: async () => (await import('./pending.ts')).pending,
+    approve: async () => (await import('./approve.ts')).approve,
+    reject: async () => (await import('./reject.ts')).reject,
+    calls: async () => (await import('./calls.ts')).calls,
+    standing: async () => (await import('./standing/index.ts')).standing,
+    undo: async () => (await import('./undo.ts')).undo,
+    effects: async () => (await import('./effects.ts')).effects,
+    memory: async () => (await import('./memory/index.ts')).memory,
+    blast: async () => (await import('./blast/index.ts')).blast,
+    dependents: async () => (await import('./dependents.ts')).dependents,
+    oracle: async () => (await import('./oracle.ts')).oracle,
+    erase: async () => (await import('./erase.ts')).erase,
+    halt: async () => (await import('./halt.ts')).halt,
+    resume: async () => (await import('./halt.ts')).resume,
+    agents: async () => (await import('./agents.ts')).agents,
+    writ: async () => (await import('./writ/index.ts')).writ,
+    policy: async () => (await import('./policy/index.ts')).policy,
+    keys: async () => (await import('./keys.ts')).keys,
+    bundle: async () => (await import('./bundle.ts')).bundle,
+    archive: async () => (await import('./archive.ts')).archive,
+    backup: async () => (await import('./backup.ts')).backup,
+    restore: async () => (await import('./restore.ts')).restore,
+    store: async () => (await import('./store/index.ts')).store,
+    export: async () => (await import('./export.ts')).exportCommand,
+    import: async () => (await import('./import.ts')).importCommand,
+    conformance: async () => (await import('./conformance.ts')).conformance,
+    bench: async () => (await import('./bench.ts')).bench,
+    version: async () => (await import('./version.ts')).version,
+  },
+  domains: async () => {
+    const [{ budget }, { udt }, { demoPayments }, { agentsDomain }, more] = await Promise.all([
+      import('../domains/budget/index.ts'),
+      import('../domains/udt/index.ts'),
+      import('./demo-payments.ts'),
+      import('assize/internal/config'),
+      examples(),
+    ]);
+    return [budget, udt, demoPayments, agentsDomain(), ...((await more?.domains()) ?? [])] as readonly Domain[];
+  },
+  domainsWithoutInvariants: async () => (await examples())?.domainsWithoutInvariants() ?? [],
+};
+
+/** The exports of `examples/domains` in a clone: airline and shop of tau-bench, and more. */
+interface Examples {
+  domains(): Promise<Domain[]>;
+  domainsWithoutInvariants(): Promise<Domain[]>;
+}
+
+async function examples(): Promise<Examples | undefined> {
+  const clone = cloneFolder();
+  if (clone === undefined) return undefined;
+  return (await import(pathToFileURL(join(clone, 'examples/domains/index.ts')).href)) as Examples;
+}
