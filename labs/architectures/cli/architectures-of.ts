@@ -1,4 +1,4 @@
-import { chatModelOf, modelIdOf } from '@assize/cli/internal/store/chat-model.ts';
+import { chatModelOf, modelIdOf } from '@assize/agents/internal/commands/chat-model.ts';
 import { CliError, importModule, lookedAt, readText } from '@assize/command';
 import type { Store } from 'assize/internal/stores';
 import { type Architecture, judged, kernel, microservices } from '../index.ts';

@@ -1,5 +1,5 @@
-import { listedAgents, loadAgentsFile } from '@assize/cli/internal/store/agents.ts';
-import { recordingTo } from '@assize/cli/internal/store/record-file.ts';
+import { listedAgents, loadAgentsFile } from '@assize/agents/internal/commands/agents-file.ts';
+import { recordingTo } from '@assize/agents/internal/commands/record-file.ts';
 import {
   between,
   CliError,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { chatModelOf } from '@assize/agents/internal/commands/chat-model.ts';
 import { type ChatModel, ModelError } from '@assize/agents/models';
-import { chatModelOf } from '@assize/cli/internal/store/chat-model.ts';
 import { CliError, checked, readJson } from '@assize/command';
 import { hashText } from 'assize/internal/canon';
 import type { Command } from 'commander';

@@ -69,7 +69,7 @@ export { isWritFile, readWritFile, STDIN, writeWritFile } from './input/writ-fil
 export { atOption, newNonce, type TermOptions, termsOf, withTerms } from './input/writ-terms.ts';
 export { type ActingOptions, withActingOptions } from './store/acting-options.ts';
 export { anchorsPath, readAnchors, requireAnchored, requireAnchors, writeAnchors } from './store/anchors.ts';
-export { domainsNamed, domainsWithoutInvariants, loadDomains, ownDomains } from './store/domains.ts';
+export { domainsNamed, everyDomain, loadDomains, ownDomains } from './store/domains.ts';
 export { ambiguous, entryAt, findEntry, headOf, isPrefix } from './store/entries.ts';
 export { findWrit, writsIn } from './store/listed-writs.ts';
 export { requireStoreFile } from './store/missing-store.ts';

@@ -19,6 +19,7 @@ export type { HaltInput, HaltOutcome } from './delegate/halt.ts';
 export { type Revocation, type RevocationInput, TrajectoryWrits } from './delegate/revoke.ts';
 export type { Propagated } from './delegate/stops.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegate/terms.ts';
+export { findDomain } from './domain-registry.ts';
 export type { KeyChange, KeyChangeOptions } from './entry-keys.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export { isForeignEntry } from './inspect/effects/foreign-effects.ts';

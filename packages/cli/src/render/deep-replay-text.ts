@@ -1,15 +1,6 @@
 import { type DeepReplayReport, type Difference, deepReplayStore, domainToRun } from '@assize/audit/internal/replay';
 import type { Output, Session } from '@assize/command';
-import {
-  domainsWithoutInvariants,
-  entryAt,
-  green,
-  line,
-  loadDomains,
-  red,
-  shortJson,
-  watchedStore,
-} from '@assize/command';
+import { entryAt, everyDomain, green, line, red, shortJson, watchedStore } from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import type { Domain } from 'assize/internal/kernel';
 import type { Store } from 'assize/internal/stores';
@@ -35,9 +26,7 @@ export interface Domains {
  * @throws CliError
  */
 export async function domainsFor({ domain, changedDomain = false }: DeepOptions): Promise<Domains> {
-  // A trajectory of recorded runs without a policy has one of these domains.
-  const bare = await domainsWithoutInvariants();
-  return { domains: [...bare, ...(await loadDomains(domain))], changedDomains: changedDomain };
+  return { domains: await everyDomain(domain), changedDomains: changedDomain };
 }
 
 /**

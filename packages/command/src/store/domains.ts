@@ -28,12 +28,14 @@ function unlessReplaced(shipped: readonly Domain[]): readonly Domain[] {
 }
 
 /**
- * The domains of recorded runs without a policy. They have the same names as the domains with the
- * policy.
+ * The domains of recorded runs without a policy, and after them those of `loadDomains`, which have
+ * the same names.
+ *
+ * @throws CliError; DuplicatePackageError `duplicate_package`
  */
-export async function domainsWithoutInvariants(): Promise<Domain[]> {
-  const found = featuresInUse().map(({ domainsWithoutInvariants }) => domainsWithoutInvariants?.() ?? []);
-  return (await Promise.all(found)).flat();
+export async function everyDomain(files: readonly string[]): Promise<Domain[]> {
+  const bare = featuresInUse().map(({ domainsWithoutInvariants }) => domainsWithoutInvariants?.() ?? []);
+  return [...(await Promise.all(bare)).flat(), ...(await loadDomains(files))];
 }
 
 /**

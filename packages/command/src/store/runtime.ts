@@ -9,7 +9,7 @@ import { note } from '../errors.ts';
 import type { KeyOptions, OpeningOptions } from '../files/options.ts';
 import { readPrivateKey } from '../input/private-key.ts';
 import { readAnchors } from './anchors.ts';
-import { domainsWithoutInvariants, loadDomains } from './domains.ts';
+import { everyDomain } from './domains.ts';
 import { projectPolicy } from './policies.ts';
 import { project } from './project.ts';
 import { rootRecovery } from './root-key.ts';
@@ -27,9 +27,7 @@ export async function openAssize(
   recovery: Pick<EffectOptions, 'recoveryKey'> = {},
   more: readonly Domain[] = [],
 ): Promise<Assize> {
-  // A trajectory of recorded runs without a policy has one of these domains.
-  const bare = await domainsWithoutInvariants();
-  const found = [...more, ...(await loadDomains(domain)), ...bare];
+  const found = [...more, ...(await everyDomain(domain))];
   const domains = [...new Map(found.map((one) => [one.hash, one])).values()];
   return new Assize({
     store,

@@ -5,6 +5,7 @@ import {
   extractFacts,
   type Message,
 } from '@assize/agents/internal/agents';
+import { loadModel } from '@assize/agents/internal/commands/model.ts';
 import {
   CliError,
   count,
@@ -38,7 +39,6 @@ import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { describeRefusedLines, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
-import { loadModel } from '../../store/model.ts';
 import { type AssertOptions, authorityIn, memoryChangeOf, type WritOf, withAuthority } from '../assert-memory.ts';
 
 interface Options extends AssertOptions {

@@ -5,6 +5,7 @@ import {
   MESSAGES_MAX,
   type Remembered,
 } from '@assize/agents/internal/chat';
+import { loadModel } from '@assize/agents/internal/commands/model.ts';
 import {
   CliError,
   dim,
@@ -28,7 +29,6 @@ import { systemClock } from 'assize/internal/oracle';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { loadModel } from '../../store/model.ts';
 import { spacesWithFacts } from '../../store/unknown-space.ts';
 import { type AssertOptions, authorityIn, withAuthority } from '../assert-memory.ts';
 import { metadataOf } from './metadata.ts';

@@ -1,6 +1,4 @@
 import { parse } from 'node:path';
-import type { People, Variant } from '@assize/agents/internal/agents';
-import type { ChatModel } from '@assize/agents/internal/models';
 import {
   badFile,
   CliError,
@@ -14,7 +12,9 @@ import {
 import type { WritChain } from 'assize/host';
 import type { Policy } from 'assize/internal/authority';
 import type { Domain } from 'assize/internal/kernel';
-import { type AgentsFile, agentsOf, loadAgentsFile } from './agents.ts';
+import type { People, Variant } from '#agents';
+import type { ChatModel } from '#models';
+import { type AgentsFile, agentsOf, loadAgentsFile } from './agents-file.ts';
 import { chatModelOf } from './chat-model.ts';
 
 /** The options of the command line for variants. Each list is one dimension of them. */

@@ -1,4 +1,3 @@
-import { type DurableRun, RunWorker } from '@assize/agents/internal/agents';
 import {
   type ActingOptions,
   described,
@@ -22,10 +21,11 @@ import {
   withSharedOptions,
 } from '@assize/command';
 import type { Command } from 'commander';
-import { hasEnded, runStatus, turnLines } from '../render/run-text.ts';
-import { loadAgentsFile, requireUsable } from '../store/agents.ts';
-import { chatModelOf } from '../store/chat-model.ts';
-import { durableAgents, requireOwnNames } from '../store/durable-agents.ts';
+import { type DurableRun, RunWorker } from '#agents';
+import { loadAgentsFile, requireUsable } from './agents-file.ts';
+import { chatModelOf } from './chat-model.ts';
+import { durableAgents, requireOwnNames } from './durable-agents.ts';
+import { hasEnded, runStatus, turnLines } from './run-text.ts';
 
 interface Options extends SharedOptions, ActingOptions {
   readonly model?: string;

@@ -1,5 +1,3 @@
-import { type Simulation, simulate, simulationDocument, type ToolSimulator } from '@assize/agents/internal/agents';
-import { domainToRun } from '@assize/audit/internal/replay';
 import {
   anchorsOption,
   badFile,
@@ -7,6 +5,7 @@ import {
   domainOption,
   EXIT,
   entryAt,
+  everyDomain,
   findEntry,
   headOf,
   importModule,
@@ -33,15 +32,15 @@ import {
   withSharedOptions,
 } from '@assize/command';
 import type { Tool } from 'assize/internal/effects';
-import type { Domain } from 'assize/internal/kernel';
 import type { EntryRow } from 'assize/internal/ledger';
+import { findDomain } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import type { Command } from 'commander';
-import { domainsFor } from '../render/deep-replay-text.ts';
-import { printSimulation } from '../render/simulation-text.ts';
-import { simulationNamed } from '../store/named-simulation.ts';
-import { recordingTo } from '../store/record-file.ts';
-import { type VariantOptions, variantsOf } from '../store/variants.ts';
+import { type Simulation, simulate, simulationDocument, type ToolSimulator } from '#agents';
+import { simulationNamed } from './named-simulation.ts';
+import { recordingTo } from './record-file.ts';
+import { printSimulation } from './simulation-text.ts';
+import { type VariantOptions, variantsOf } from './variants.ts';
 
 interface Options extends SharedOptions, OpeningOptions, VariantOptions {
   readonly tools: readonly string[];
@@ -110,13 +109,13 @@ export function simulateCommand(program: Command): void {
           ...(options.simulators !== undefined && (await simulatorsIn(options.simulators))),
         };
         const tools = await loadTools(options.tools);
-        const { domains } = await domainsFor({ domain: options.domain });
+        const domains = await everyDomain(options.domain);
         const policy = await projectPolicy();
         return session.withStore('readonly', async (store) => {
           const at = await lastSharedEntry(store, named);
-          const domain = domainToRun(await readingAssize(store).domainAt(at), { domains });
+          const domain = findDomain(domains, await readingAssize(store).domainAt(at));
           const signal = session.interruption;
-          const inputs = { domain: domain as Domain, writs, signal };
+          const inputs = { domain, writs, signal };
           const prepared = await configured?.prepared(store, at.trajectory_id, inputs);
           const variants = [...(prepared?.variants ?? []), ...(await variantsOf(files, options, inputs))];
           if (variants.length === 0) throw noVariants();

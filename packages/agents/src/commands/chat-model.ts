@@ -1,5 +1,5 @@
-import { anthropic, type ChatModel, openAiCompatible } from '@assize/agents/internal/models';
 import { CliError } from '@assize/command';
+import { anthropic, type ChatModel, openAiCompatible } from '#models';
 
 const OPENAI = 'https://api.openai.com/v1';
 const ANTHROPIC = 'https://api.anthropic.com';

@@ -1,14 +1,9 @@
-import {
-  configuredVariants,
-  type SimulationGiven,
-  type ToolSimulator,
-  type Variant,
-} from '@assize/agents/internal/agents';
 import { CliError, project } from '@assize/command';
 import { isAssizeError, thrownText } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { findRootKey, GrantIssuer } from 'assize/internal/config';
 import type { Store } from 'assize/internal/stores';
+import { configuredVariants, type SimulationGiven, type ToolSimulator, type Variant } from '#agents';
 
 /** A simulation of the config. */
 export interface NamedSimulation {

@@ -1,4 +1,3 @@
-import { type DurableAgents, type RunReport, RunWorker, runAgents } from '@assize/agents/internal/agents';
 import {
   type ActingOptions,
   CliError,
@@ -31,10 +30,11 @@ import type { Assize, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { hasEnded, runDocument, runStatus, turnDocument, turnLines } from '../render/run-text.ts';
-import { type AgentsFile, agentsOf, loadAgentsFile } from '../store/agents.ts';
-import { chatModelOf } from '../store/chat-model.ts';
-import { durableAgents } from '../store/durable-agents.ts';
+import { type DurableAgents, type RunReport, RunWorker, runAgents } from '#agents';
+import { type AgentsFile, agentsOf, loadAgentsFile } from './agents-file.ts';
+import { chatModelOf } from './chat-model.ts';
+import { durableAgents } from './durable-agents.ts';
+import { hasEnded, runDocument, runStatus, turnDocument, turnLines } from './run-text.ts';
 
 interface Options extends SharedOptions, ActingOptions {
   readonly trajectory?: string;

@@ -1,4 +1,3 @@
-import { type DurableRun, RunRecords } from '@assize/agents/internal/agents';
 import {
   EXIT,
   type ExitCode,
@@ -10,7 +9,8 @@ import {
 } from '@assize/command';
 import { counted, shortTime } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { runDocument, runStatus } from '../render/run-text.ts';
+import { type DurableRun, RunRecords } from '#agents';
+import { runDocument, runStatus } from './run-text.ts';
 
 interface ListOptions extends SharedOptions {
   readonly ended?: boolean;

@@ -1,8 +1,8 @@
-import type { CompletedTurn, DurableRun } from '@assize/agents/internal/agents';
 import { callLines, findingLines, line, type Printable, rulingLine, shortJson } from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import { type EntryRow, readRow } from 'assize/internal/ledger';
 import { rulingView, shortTime } from 'assize/internal/views';
+import type { CompletedTurn, DurableRun } from '#agents';
 
 /** The lines of a turn of an agent. A counselor's turn has none. */
 export function turnLines({ number, turn, ruling }: CompletedTurn): Printable[] {

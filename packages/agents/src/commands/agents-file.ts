@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import type { Agent } from '@assize/agents/internal/agents';
-import { type ChatModel, modelAgent } from '@assize/agents/internal/models';
 import { badFile, CliError, importModule, lookedAt, whyOf } from '@assize/command';
 import type { WritChain } from 'assize/host';
 import { isInstance } from 'assize/internal/base';
 import { type Domain, requireOwnDomain } from 'assize/internal/kernel';
 import type { RoleRef } from 'assize/internal/ledger';
+import type { Agent } from '#agents';
+import { type ChatModel, modelAgent } from '#models';
 
 /** The agents of a file, with their domain and trajectory if the file names them. */
 export interface AgentsFile {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parse } from 'node:path';
-import type { DurableAgents } from '@assize/agents/internal/agents';
-import type { ChatModel } from '@assize/agents/internal/models';
 import { CliError } from '@assize/command';
 import type { WritChain } from 'assize/host';
-import { type AgentsFile, agentsOf } from './agents.ts';
+import type { DurableAgents } from '#agents';
+import type { ChatModel } from '#models';
+import { type AgentsFile, agentsOf } from './agents-file.ts';
 
 /** The options of the command line for agents. */
 interface Given {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import type { ExtractionTerms, Model } from '@assize/agents/internal/agents';
 import { CliError, importModule, whyOf } from '@assize/command';
+import type { ExtractionTerms, Model } from '#agents';
 
 /**
  * The model that a file exports, with its declared settings.

@@ -1,16 +1,8 @@
-import type {
-  Parting,
-  RulingCounts,
-  SampleResult,
-  Simulation,
-  Step,
-  VariantParting,
-  VariantResult,
-} from '@assize/agents/internal/agents';
 import type { Output } from '@assize/command';
 import { dim, green, line, red, shortJson, yellow } from '@assize/command';
 import type { Amounts } from 'assize/internal/authority';
 import { counted, shortId } from 'assize/internal/views';
+import type { Parting, RulingCounts, SampleResult, Simulation, Step, VariantParting, VariantResult } from '#agents';
 
 /** A simulation as text: a row for the record and each variant, the rules met, the partings. */
 export function printSimulation(out: Output, simulation: Simulation): void {
