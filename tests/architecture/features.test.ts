@@ -8,7 +8,11 @@ const root = join(import.meta.dirname, '../..');
 /** The additions of each package to the command line. The commands of the core are the rest. */
 const OWNERS = {
   agents: { package: '@assize/agents', commands: ['run', 'runs', 'worker', 'simulate'], adds: ['domains'] },
-  gate: { package: '@assize/gate', commands: [], adds: ['domains', 'policyForm'] },
+  gate: {
+    package: '@assize/gate',
+    commands: ['hook', 'calls', 'standing', 'policy'],
+    adds: ['domains', 'policyForm'],
+  },
   audit: {
     package: '@assize/audit',
     commands: ['checkpoint', 'prove', 'report', 'audit', 'fsck', 'witness'],

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { isHookLine, runHookLine } from './hook/hook-line.ts';
+import { isHookLine, runHookLine } from '@assize/gate/internal/commands/hook/hook-line.ts';
 
 const args = process.argv.slice(2);
 // A hook runs before each call of an agent, so nothing else is loaded for it.

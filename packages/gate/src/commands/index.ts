@@ -1,11 +1,18 @@
 /**
- * The gate on the command line: rules files as policies, and the domain of the gateway.
+ * The commands of the gate: hooks, calls, standing approvals and policies. Rules files are a form of
+ * policies.
  */
 import type { Feature } from '@assize/command';
 import { isRulesFile } from './is-rules-file.ts';
 
 export const gate: Feature = {
   name: 'gate',
+  commands: {
+    hook: async () => (await import('./hook/index.ts')).hook,
+    calls: async () => (await import('./calls.ts')).calls,
+    standing: async () => (await import('./standing/index.ts')).standing,
+    policy: async () => (await import('./policy/index.ts')).policy,
+  },
   domains: async () => [(await import('#gateway')).gatewayDomain],
   // Of a rules file, this is the part that denies without state.
   policyForm: {

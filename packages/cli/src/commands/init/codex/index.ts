@@ -5,7 +5,7 @@ import type { Session } from '@assize/command';
 import { CliError, EXIT, type ExitCode, makeFolder, replaceFile, unreadable } from '@assize/command';
 import { hashText } from 'assize/internal/canon';
 import { type Command, Option } from 'commander';
-import { readToken } from '../../../hook/read-token.ts';
+import { readToken } from '@assize/gate/internal/commands/hook/read-token.ts';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
 import { ownProgram } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';

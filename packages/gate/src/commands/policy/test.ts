@@ -1,7 +1,7 @@
 import { CliError, dim, EXIT, green, inSession, line, red, type StorelessOptions, withoutStore } from '@assize/command';
-import { isRulesFile } from '@assize/gate/internal/commands/is-rules-file.ts';
-import { casesBeside, rulesFileIn } from '@assize/gate/internal/commands/rules-files.ts';
-import { runCases, type StepResult } from '@assize/gate/internal/gateway';
+import { isRulesFile } from '../is-rules-file.ts';
+import { casesBeside, rulesFileIn } from '../rules-files.ts';
+import { runCases, type StepResult } from '#gateway';
 import { openStore } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';

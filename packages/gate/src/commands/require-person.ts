@@ -1,5 +1,5 @@
 import { CliError, project } from '@assize/command';
-import { maySettle } from '@assize/gate/internal/calls';
+import { maySettle } from '#calls';
 import type { Domain } from 'assize/internal/kernel';
 
 /**

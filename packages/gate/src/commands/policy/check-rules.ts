@@ -1,7 +1,7 @@
 import type { Session } from '@assize/command';
 import { EXIT, type ExitCode, green, line, red, yellow } from '@assize/command';
-import { casesBeside, rulesFaultsOf, rulesFileIn } from '@assize/gate/internal/commands/rules-files.ts';
-import { faultText, type RulesFault, warningsOf } from '@assize/gate/internal/gateway';
+import { casesBeside, rulesFaultsOf, rulesFileIn } from '../rules-files.ts';
+import { faultText, type RulesFault, warningsOf } from '#gateway';
 import { isAssizeError } from 'assize/internal/base';
 import type { Tool } from 'assize/internal/effects';
 import { counted } from 'assize/internal/views';

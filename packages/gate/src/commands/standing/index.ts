@@ -9,13 +9,13 @@ import {
   writsIn,
   yellow,
 } from '@assize/command';
-import { StandingReader, type StandingView, standingView } from '@assize/gate/internal/calls';
+import { StandingReader, type StandingView, standingView } from '#calls';
 import { isEffectPending, isExpired, Replayer } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { gatewayTrajectories } from '../../store/open-calls.ts';
+import { gatewayTrajectories } from '../open-calls.ts';
 import { endStanding } from './end.ts';
 import { grant } from './grant.ts';
 

@@ -26,8 +26,8 @@ import {
 import type { Store } from 'assize/internal/stores';
 import { shortTime } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type FoundCall, gatewayTrajectory, openCallsIn } from '../store/open-calls.ts';
-import { requirePerson } from '../store/require-person.ts';
+import { type FoundCall, gatewayTrajectory, openCallsIn } from './open-calls.ts';
+import { requirePerson } from './require-person.ts';
 
 interface SettleOptions extends SharedOptions, OpeningOptions {
   readonly outcome: 'done' | 'failed';

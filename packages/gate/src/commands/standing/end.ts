@@ -21,12 +21,12 @@ import {
   withAssize,
   withSharedOptions,
 } from '@assize/command';
-import { StandingReader, type StandingRecord } from '@assize/gate/internal/calls';
+import { StandingReader, type StandingRecord } from '#calls';
 import type { Store } from 'assize/internal/stores';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { gatewayTrajectories, gatewayTrajectory } from '../../store/open-calls.ts';
-import { requirePerson } from '../../store/require-person.ts';
+import { gatewayTrajectories, gatewayTrajectory } from '../open-calls.ts';
+import { requirePerson } from '../require-person.ts';
 
 interface EndOptions extends SharedOptions, OpeningOptions {
   readonly as: string;

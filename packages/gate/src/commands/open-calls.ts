@@ -1,6 +1,6 @@
 import type { Session } from '@assize/command';
 import { CliError, entryAt, headOf, watchedStore } from '@assize/command';
-import { type GatewayState, type OpenCall, openCalls } from '@assize/gate/internal/gateway';
+import { type GatewayState, type OpenCall, openCalls } from '#gateway';
 import type { Json } from 'assize/internal/base';
 import { Replayer, readRow } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';

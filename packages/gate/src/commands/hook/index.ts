@@ -1,6 +1,6 @@
 import { inSession, type Session, type StorelessOptions, upTo, withoutStore } from '@assize/command';
 import { type Command, Option } from 'commander';
-import { DEFAULTS, runHookLine, WAIT_SECONDS_MAX } from '../hook/hook-line.ts';
+import { DEFAULTS, runHookLine, WAIT_SECONDS_MAX } from './hook-line.ts';
 
 interface Options extends StorelessOptions {
   readonly url: string;

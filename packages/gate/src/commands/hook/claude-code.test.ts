@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { listenOnLoopback } from '../../../../tests/support/agents/loopback.ts';
-import { refusing } from '../commands/init/agents/hook-command.ts';
+import { listenOnLoopback } from '../../../../../tests/support/agents/loopback.ts';
+import { refusing } from '@assize/cli/internal/commands/init/agents/hook-command.ts';
 import { guardClaudeCode } from './claude-code.ts';
 
 const EVENT = JSON.stringify({ hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'ls' } });
@@ -47,7 +47,7 @@ test('no server, no address, and no event refuse the call', async () => {
 });
 
 test('the installed command ends with 0 at Assize, and else with 2', async () => {
-  const main = join(import.meta.dirname, '../main.ts');
+  const main = join(import.meta.dirname, '../../../../cli/src/main.ts');
   const run = (line: string): Promise<number | null> => {
     const shell = spawn('sh', ['-c', refusing(line, 'claude-code')], { stdio: ['pipe', 'ignore', 'ignore'] });
     shell.stdin.end(EVENT);

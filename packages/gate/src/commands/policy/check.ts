@@ -14,7 +14,7 @@ import {
   withoutStore,
   yellow,
 } from '@assize/command';
-import { isRulesFile } from '@assize/gate/internal/commands/is-rules-file.ts';
+import { isRulesFile } from '../is-rules-file.ts';
 import type { RuleTable } from 'assize/internal/authority';
 import { rulesWithoutOverride, type UnknownName, unknownNames } from 'assize/internal/kernel';
 import { counted } from 'assize/internal/views';

@@ -24,7 +24,7 @@ import {
   withAssize,
   withSharedOptions,
 } from '@assize/command';
-import { type GatewayState, type UncoveredTerm, uncoveredTerms } from '@assize/gate/internal/gateway';
+import { type GatewayState, type UncoveredTerm, uncoveredTerms } from '#gateway';
 import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
 import { addMicros, type Instant, parseInstant } from 'assize/internal/canon';
@@ -33,8 +33,8 @@ import type { Assize, Ruling, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
 import { type Command, InvalidArgumentError } from 'commander';
-import { gatewayTrajectory } from '../../store/open-calls.ts';
-import { requirePerson } from '../../store/require-person.ts';
+import { gatewayTrajectory } from '../open-calls.ts';
+import { requirePerson } from '../require-person.ts';
 
 interface GrantOptions extends SharedOptions, OpeningOptions {
   readonly agent: string;
