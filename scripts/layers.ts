@@ -64,7 +64,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     compliance: [],
     incident: [],
     incidents: ['blast', 'incident'],
-    commands: ['checkpoints', 'compliance', 'witness', 'incident'],
+    commands: ['checkpoints', 'replay', 'blast', 'witness', 'compliance', 'incident', 'incidents'],
     public: ['checkpoints', 'bundle', 'replay', 'blast', 'compliance', 'incidents'],
   },
   'ai-sdk': { src: [] },

@@ -10,12 +10,15 @@ const OWNERS = {
   agents: { package: '@assize/agents', commands: ['run', 'runs', 'worker', 'simulate'], adds: ['domains'] },
   gate: {
     package: '@assize/gate',
-    commands: ['hook', 'calls', 'standing', 'policy'],
+    commands: ['hook', 'calls', 'standing', 'undo', 'policy'],
     adds: ['domains', 'policyForm'],
   },
   audit: {
     package: '@assize/audit',
-    commands: ['checkpoint', 'prove', 'report', 'audit', 'fsck', 'witness'],
+    commands: [
+      ...['backtest', 'mine', 'policy try', 'blast', 'dependents'],
+      ...['checkpoint', 'prove', 'report', 'audit', 'fsck', 'witness'],
+    ],
     adds: ['domains'],
   },
   cells: { package: '@assize/cells', commands: ['cells'], adds: ['storeForm', 'tenantLog'] },

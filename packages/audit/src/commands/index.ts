@@ -1,13 +1,19 @@
 /**
- * The commands of audits: checkpoints, proofs, reports, and the checks of a log and of a store.
+ * The commands of audits: recorded work under other rules, everything that derives from a bad entry,
+ * checkpoints, proofs, reports, and the checks of a log and of a store.
  *
- * Never: writes to a ledger.
+ * Guarantees: only the responses of `blast` write entries.
  */
 import type { Feature } from '@assize/command';
 
 export const audit: Feature = {
   name: 'audit',
   commands: {
+    backtest: async () => (await import('./backtest.ts')).backtest,
+    mine: async () => (await import('./mine.ts')).mine,
+    'policy try': async () => (await import('./try-policy.ts')).tryPolicy,
+    blast: async () => (await import('./blast/index.ts')).blast,
+    dependents: async () => (await import('./dependents.ts')).dependents,
     checkpoint: async () => (await import('./checkpoint.ts')).checkpoint,
     prove: async () => (await import('./prove.ts')).prove,
     report: async () => (await import('./report.ts')).report,

@@ -28,7 +28,7 @@ import {
   printDeeply,
   replayDeeply,
   requireDomains,
-} from '../render/deep-replay-text.ts';
+} from '@assize/audit/internal/commands/deep-replay-text.ts';
 
 interface Options extends SharedOptions, DeepOptions {
   readonly deep?: boolean;

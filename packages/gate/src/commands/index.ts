@@ -1,5 +1,5 @@
 /**
- * The commands of the gate: hooks, calls, standing approvals and policies. Rules files are a form of
+ * The commands of the gate: hooks, calls and their files, standing approvals, policies. Rules files are a form of
  * policies.
  */
 import type { Feature } from '@assize/command';
@@ -11,6 +11,7 @@ export const gate: Feature = {
     hook: async () => (await import('./hook/index.ts')).hook,
     calls: async () => (await import('./calls.ts')).calls,
     standing: async () => (await import('./standing/index.ts')).standing,
+    undo: async () => (await import('./undo.ts')).undo,
     policy: async () => (await import('./policy/index.ts')).policy,
   },
   domains: async () => [(await import('#gateway')).gatewayDomain],

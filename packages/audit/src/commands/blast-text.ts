@@ -1,4 +1,4 @@
-import type { BlastRadius } from '@assize/audit/internal/blast';
+import type { BlastRadius } from '#blast';
 import type { Output } from '@assize/command';
 import { bold, dim, line, red } from '@assize/command';
 import { counted, shortId, shortTime } from 'assize/internal/views';

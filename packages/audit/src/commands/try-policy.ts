@@ -1,4 +1,4 @@
-import { backtestStore } from '@assize/audit/internal/replay';
+import { backtestStore } from '#replay';
 import {
   CliError,
   domainOption,
@@ -22,8 +22,8 @@ import type { Domain } from 'assize/internal/kernel';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { backtestSum, printBacktest } from '../../render/backtest-text.ts';
-import { domainsFor } from '../../render/deep-replay-text.ts';
+import { backtestSum, printBacktest } from './backtest-text.ts';
+import { domainsFor } from './deep-replay-text.ts';
 
 interface Options extends SharedOptions {
   readonly domain: readonly string[];

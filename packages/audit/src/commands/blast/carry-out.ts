@@ -1,4 +1,4 @@
-import { type Incident, stepText } from '@assize/audit/internal/incident';
+import { type Incident, stepText } from '#incident';
 import {
   affectedSince,
   carryOut,
@@ -6,7 +6,7 @@ import {
   incidentDocument,
   incidentsToCarryOut,
   openIncidentTrajectory,
-} from '@assize/audit/internal/incidents';
+} from '#incidents';
 import type { Output } from '@assize/command';
 import {
   bold,
@@ -26,7 +26,7 @@ import type { AffectedEntry, Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { printRemains, printSteps } from '../../render/response-text.ts';
+import { printRemains, printSteps } from '../response-text.ts';
 import { type ActingOptions, anchorKey, rootWrits, withActingOptions } from './acting-options.ts';
 
 type Options = SharedOptions & ActingOptions;

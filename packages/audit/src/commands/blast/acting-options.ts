@@ -1,4 +1,4 @@
-import type { WritFor } from '@assize/audit/internal/incidents';
+import type { WritFor } from '#incidents';
 import type { Session } from '@assize/command';
 import {
   anchorsOption,

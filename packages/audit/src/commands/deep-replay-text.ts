@@ -1,4 +1,4 @@
-import { type DeepReplayReport, type Difference, deepReplayStore, domainToRun } from '@assize/audit/internal/replay';
+import { type DeepReplayReport, type Difference, deepReplayStore, domainToRun } from '#replay';
 import type { Output, Session } from '@assize/command';
 import { entryAt, everyDomain, green, line, red, shortJson, watchedStore } from '@assize/command';
 import type { Json } from 'assize/internal/base';

@@ -1,4 +1,4 @@
-import type { BacktestReport, ChangeKind, NotJudgeable, VerdictDifference } from '@assize/audit/internal/replay';
+import type { BacktestReport, ChangeKind, NotJudgeable, VerdictDifference } from '#replay';
 import type { Output } from '@assize/command';
 import { dim, green, line, red, type Value, yellow } from '@assize/command';
 import { counted, shortId } from 'assize/internal/views';

@@ -1,4 +1,4 @@
-import { blastDocument, blastRadius, DERIVATIONS, type IncidentStart } from '@assize/audit/internal/blast';
+import { blastDocument, blastRadius, DERIVATIONS, type IncidentStart } from '#blast';
 import {
   CliError,
   EXIT,
@@ -11,7 +11,7 @@ import {
 } from '@assize/command';
 import type { Derivation } from 'assize/internal/runtime';
 import type { Command } from 'commander';
-import { printBlastRadius } from '../../render/blast-text.ts';
+import { printBlastRadius } from '../blast-text.ts';
 import { withActingOptions } from './acting-options.ts';
 import { carryOutCommand } from './carry-out.ts';
 import { type ResponseOptions, requireResponseOptions, respond } from './respond.ts';

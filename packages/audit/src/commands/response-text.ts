@@ -1,4 +1,4 @@
-import type { ResponsePlan } from '@assize/audit/internal/incidents';
+import type { ResponsePlan } from '#incidents';
 import type { Output } from '@assize/command';
 import { bold, dim, line } from '@assize/command';
 import { counted, shortId } from 'assize/internal/views';

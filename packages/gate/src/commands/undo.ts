@@ -15,7 +15,7 @@ import {
 import { hashText } from 'assize/internal/canon';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { fileChangesOf, type RecordedChange } from '../store/file-changes.ts';
+import { fileChangesOf, type RecordedChange } from './file-changes.ts';
 
 interface Options extends SharedOptions {
   readonly trajectory: string;

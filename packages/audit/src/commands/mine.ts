@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { backtestRules } from '@assize/audit/internal/replay';
+import { backtestRules } from '#replay';
 import {
   CliError,
   EXIT,
@@ -31,7 +31,7 @@ import {
 } from '@assize/gate/internal/mining';
 import { counted } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { printMined } from '../render/mined-text.ts';
+import { printMined } from './mined-text.ts';
 
 interface Options extends SharedOptions {
   readonly good?: string;

@@ -1,13 +1,13 @@
-import type { BlastRadius } from '@assize/audit/internal/blast';
-import { stepText } from '@assize/audit/internal/incident';
-import { openIncident, type ProposedIncident, planResponse, type ResponsePlan } from '@assize/audit/internal/incidents';
+import type { BlastRadius } from '#blast';
+import { stepText } from '#incident';
+import { openIncident, type ProposedIncident, planResponse, type ResponsePlan } from '#incidents';
 import type { Output, Session } from '@assize/command';
 import { bold, CliError, EXIT, type ExitCode, line, withAssize, yellow } from '@assize/command';
 import type { KeyPair } from 'assize/internal/canon';
 import { findRootKey, GrantIssuer, INCIDENTS } from 'assize/internal/config';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
-import { printRemains, printSteps } from '../../render/response-text.ts';
+import { printRemains, printSteps } from '../response-text.ts';
 import { type ActingOptions, anchorKey, rootWrits } from './acting-options.ts';
 
 export interface ResponseOptions extends ActingOptions {

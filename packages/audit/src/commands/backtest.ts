@@ -1,4 +1,4 @@
-import { backtestStore, domainToRun } from '@assize/audit/internal/replay';
+import { backtestStore, domainToRun } from '#replay';
 import {
   CliError,
   domainsNamed,
@@ -19,8 +19,8 @@ import type { Domain } from 'assize/internal/kernel';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { backtestSum, printBacktest } from '../render/backtest-text.ts';
-import { domainsFor } from '../render/deep-replay-text.ts';
+import { backtestSum, printBacktest } from './backtest-text.ts';
+import { domainsFor } from './deep-replay-text.ts';
 
 interface Options extends SharedOptions, PolicyFiles {
   readonly domain: readonly string[];
