@@ -1,7 +1,7 @@
-import type { BacktestReport, ChangeKind, NotJudgeable, VerdictDifference } from '#replay';
 import type { Output } from '@assize/command';
 import { dim, green, line, red, type Value, yellow } from '@assize/command';
 import { counted, shortId } from 'assize/internal/views';
+import type { BacktestReport, ChangeKind, NotJudgeable, VerdictDifference } from '#replay';
 
 /** The combined reports of several trajectories. */
 export interface BacktestSum {

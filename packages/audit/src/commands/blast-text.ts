@@ -1,7 +1,7 @@
-import type { BlastRadius } from '#blast';
 import type { Output } from '@assize/command';
 import { bold, dim, line, red } from '@assize/command';
 import { counted, shortId, shortTime } from 'assize/internal/views';
+import type { BlastRadius } from '#blast';
 
 /** A blast radius as text: its entries in log order, then its facts, calls and proposals. */
 export function printBlastRadius(out: Output, radius: BlastRadius): void {

@@ -1,10 +1,10 @@
-import { type DeepReplayReport, type Difference, deepReplayStore, domainToRun } from '#replay';
 import type { Output, Session } from '@assize/command';
 import { entryAt, everyDomain, green, line, red, shortJson, watchedStore } from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import type { Domain } from 'assize/internal/kernel';
 import type { Store } from 'assize/internal/stores';
 import { counted, readable, shortId } from 'assize/internal/views';
+import { type DeepReplayReport, type Difference, deepReplayStore, domainToRun } from '#replay';
 
 /** Maximum number of shown characters of a value on its own line. */
 const SHOWN_MAX = 200;

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { backtestRules } from '#replay';
 import {
   CliError,
   EXIT,
@@ -31,6 +30,7 @@ import {
 } from '@assize/gate/internal/mining';
 import { counted } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { backtestRules } from '#replay';
 import { printMined } from './mined-text.ts';
 
 interface Options extends SharedOptions {

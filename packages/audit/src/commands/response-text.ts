@@ -1,7 +1,7 @@
-import type { ResponsePlan } from '#incidents';
 import type { Output } from '@assize/command';
 import { bold, dim, line } from '@assize/command';
 import { counted, shortId } from 'assize/internal/views';
+import type { ResponsePlan } from '#incidents';
 
 /** The steps of a response, each with its outcome if it was carried out. */
 export function printSteps(out: Output, steps: readonly { readonly text: string; readonly outcome?: string }[]): void {

@@ -1,4 +1,3 @@
-import { backtestStore } from '#replay';
 import {
   CliError,
   domainOption,
@@ -22,6 +21,7 @@ import type { Domain } from 'assize/internal/kernel';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
+import { backtestStore } from '#replay';
 import { backtestSum, printBacktest } from './backtest-text.ts';
 import { domainsFor } from './deep-replay-text.ts';
 

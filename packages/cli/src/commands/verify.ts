@@ -1,3 +1,11 @@
+import {
+  type DeepOptions,
+  domainsFor,
+  isSound,
+  printDeeply,
+  replayDeeply,
+  requireDomains,
+} from '@assize/audit/internal/commands/deep-replay-text.ts';
 import type { Output } from '@assize/command';
 import {
   CliError,
@@ -21,14 +29,6 @@ import { verifyStore } from 'assize/internal/runtime';
 import type { SealState, Store } from 'assize/internal/stores';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
-import {
-  type DeepOptions,
-  domainsFor,
-  isSound,
-  printDeeply,
-  replayDeeply,
-  requireDomains,
-} from '@assize/audit/internal/commands/deep-replay-text.ts';
 
 interface Options extends SharedOptions, DeepOptions {
   readonly deep?: boolean;

@@ -1,6 +1,6 @@
 /**
- * The commands of the gate: hooks, calls and their files, standing approvals, policies. Rules files are a form of
- * policies.
+ * The commands of the gate: hooks, calls and their files, standing approvals, policies. Rules files
+ * are a form of policies.
  */
 import type { Feature } from '@assize/command';
 import { isRulesFile } from './is-rules-file.ts';

@@ -1,11 +1,11 @@
 import type { Session } from '@assize/command';
 import { CliError, entryAt, headOf, watchedStore } from '@assize/command';
-import { type GatewayState, type OpenCall, openCalls } from '#gateway';
 import type { Json } from 'assize/internal/base';
 import { Replayer, readRow } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { readable } from 'assize/internal/views';
+import { type GatewayState, type OpenCall, openCalls } from '#gateway';
 
 /** A call without a known outcome, in its trajectory. */
 export interface FoundCall extends OpenCall {

@@ -1,6 +1,6 @@
 import { CliError, project } from '@assize/command';
-import { maySettle } from '#calls';
 import type { Domain } from 'assize/internal/kernel';
+import { maySettle } from '#calls';
 
 /**
  * The principal must be a counselor of the domain, or an administrator of the config, as at a

@@ -1,4 +1,3 @@
-import type { WritFor } from '#incidents';
 import type { Session } from '@assize/command';
 import {
   anchorsOption,
@@ -16,6 +15,7 @@ import type { KeyPair } from 'assize/internal/canon';
 import { INCIDENTS } from 'assize/internal/config';
 import type { Store } from 'assize/internal/stores';
 import type { Command } from 'commander';
+import type { WritFor } from '#incidents';
 
 /** The options by which a command signs writs with the key of an anchor, and acts under them. */
 export interface ActingOptions extends OpeningOptions {

@@ -1,12 +1,3 @@
-import { type Incident, stepText } from '#incident';
-import {
-  affectedSince,
-  carryOut,
-  type IncidentDocument,
-  incidentDocument,
-  incidentsToCarryOut,
-  openIncidentTrajectory,
-} from '#incidents';
 import type { Output } from '@assize/command';
 import {
   bold,
@@ -26,6 +17,15 @@ import type { AffectedEntry, Assize } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { counted, shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
+import { type Incident, stepText } from '#incident';
+import {
+  affectedSince,
+  carryOut,
+  type IncidentDocument,
+  incidentDocument,
+  incidentsToCarryOut,
+  openIncidentTrajectory,
+} from '#incidents';
 import { printRemains, printSteps } from '../response-text.ts';
 import { type ActingOptions, anchorKey, rootWrits, withActingOptions } from './acting-options.ts';
 

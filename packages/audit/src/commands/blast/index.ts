@@ -1,4 +1,3 @@
-import { blastDocument, blastRadius, DERIVATIONS, type IncidentStart } from '#blast';
 import {
   CliError,
   EXIT,
@@ -11,6 +10,7 @@ import {
 } from '@assize/command';
 import type { Derivation } from 'assize/internal/runtime';
 import type { Command } from 'commander';
+import { blastDocument, blastRadius, DERIVATIONS, type IncidentStart } from '#blast';
 import { printBlastRadius } from '../blast-text.ts';
 import { withActingOptions } from './acting-options.ts';
 import { carryOutCommand } from './carry-out.ts';

@@ -1,12 +1,12 @@
-import type { BlastRadius } from '#blast';
-import { stepText } from '#incident';
-import { openIncident, type ProposedIncident, planResponse, type ResponsePlan } from '#incidents';
 import type { Output, Session } from '@assize/command';
 import { bold, CliError, EXIT, type ExitCode, line, withAssize, yellow } from '@assize/command';
 import type { KeyPair } from 'assize/internal/canon';
 import { findRootKey, GrantIssuer, INCIDENTS } from 'assize/internal/config';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
+import type { BlastRadius } from '#blast';
+import { stepText } from '#incident';
+import { openIncident, type ProposedIncident, planResponse, type ResponsePlan } from '#incidents';
 import { printRemains, printSteps } from '../response-text.ts';
 import { type ActingOptions, anchorKey, rootWrits } from './acting-options.ts';
 

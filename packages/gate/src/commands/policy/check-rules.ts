@@ -1,10 +1,10 @@
 import type { Session } from '@assize/command';
 import { EXIT, type ExitCode, green, line, red, yellow } from '@assize/command';
-import { casesBeside, rulesFaultsOf, rulesFileIn } from '../rules-files.ts';
-import { faultText, type RulesFault, warningsOf } from '#gateway';
 import { isAssizeError } from 'assize/internal/base';
 import type { Tool } from 'assize/internal/effects';
 import { counted } from 'assize/internal/views';
+import { faultText, type RulesFault, warningsOf } from '#gateway';
+import { casesBeside, rulesFaultsOf, rulesFileIn } from '../rules-files.ts';
 
 /** Prints the faults of a rules file, or the warnings about it. */
 export function checkRules({ json, out }: Session, path: string, tools: readonly Tool[]): ExitCode {

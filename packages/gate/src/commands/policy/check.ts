@@ -14,11 +14,11 @@ import {
   withoutStore,
   yellow,
 } from '@assize/command';
-import { isRulesFile } from '../is-rules-file.ts';
 import type { RuleTable } from 'assize/internal/authority';
 import { rulesWithoutOverride, type UnknownName, unknownNames } from 'assize/internal/kernel';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
+import { isRulesFile } from '../is-rules-file.ts';
 import { checkRules } from './check-rules.ts';
 
 interface Options extends StorelessOptions {

@@ -1,10 +1,10 @@
 import { CliError, dim, EXIT, green, inSession, line, red, type StorelessOptions, withoutStore } from '@assize/command';
-import { isRulesFile } from '../is-rules-file.ts';
-import { casesBeside, rulesFileIn } from '../rules-files.ts';
-import { runCases, type StepResult } from '#gateway';
 import { openStore } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
+import { runCases, type StepResult } from '#gateway';
+import { isRulesFile } from '../is-rules-file.ts';
+import { casesBeside, rulesFileIn } from '../rules-files.ts';
 
 export function testPolicy(command: Command): void {
   withoutStore(

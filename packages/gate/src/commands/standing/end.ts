@@ -21,10 +21,10 @@ import {
   withAssize,
   withSharedOptions,
 } from '@assize/command';
-import { StandingReader, type StandingRecord } from '#calls';
 import type { Store } from 'assize/internal/stores';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
+import { StandingReader, type StandingRecord } from '#calls';
 import { gatewayTrajectories, gatewayTrajectory } from '../open-calls.ts';
 import { requirePerson } from '../require-person.ts';
 

@@ -24,7 +24,6 @@ import {
   withAssize,
   withSharedOptions,
 } from '@assize/command';
-import { type GatewayState, type UncoveredTerm, uncoveredTerms } from '#gateway';
 import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
 import { addMicros, type Instant, parseInstant } from 'assize/internal/canon';
@@ -33,6 +32,7 @@ import type { Assize, Ruling, Trajectory } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { shortId } from 'assize/internal/views';
 import { type Command, InvalidArgumentError } from 'commander';
+import { type GatewayState, type UncoveredTerm, uncoveredTerms } from '#gateway';
 import { gatewayTrajectory } from '../open-calls.ts';
 import { requirePerson } from '../require-person.ts';
 

@@ -9,12 +9,12 @@ import {
   writsIn,
   yellow,
 } from '@assize/command';
-import { StandingReader, type StandingView, standingView } from '#calls';
 import { isEffectPending, isExpired, Replayer } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
+import { StandingReader, type StandingView, standingView } from '#calls';
 import { gatewayTrajectories } from '../open-calls.ts';
 import { endStanding } from './end.ts';
 import { grant } from './grant.ts';
