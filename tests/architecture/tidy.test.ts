@@ -17,7 +17,7 @@ const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: strin
     instead: 'chance comes from a Random (oracle/random.ts)',
   },
   {
-    where: /^(packages|labs)\/(?!(?:\w+\/)?cli\/|command\/)/,
+    where: /^(packages|labs)\/(?!(?:\w+\/)?cli\/|command\/|\w+\/src\/commands\/)/,
     // An example is a program, and prints. The configuration has one place that reads variables,
     // the drivers of conformance inherit them, and the keys of an object store are nowhere else.
     not: /\/example\.ts$|^packages\/assize\/src\/config\/environment\.ts$|^packages\/assize\/src\/stores\/archive\/s3-environment\.ts$|^packages\/testing\/src\/conformance\/child-environment\.ts$/,

@@ -6,5 +6,5 @@ import type { Feature } from '@assize/command';
 import { gate } from '@assize/gate/internal/commands';
 import { core } from './commands/index.ts';
 
-/** The parts of the product, in the order of the help. Without its line here a part is not there. */
+/** The parts of the product, in the order of the help. Without its line here a part is absent. */
 export const FEATURES: readonly Feature[] = [core, agents, gate, audit, cells, cedar];

@@ -2,6 +2,7 @@ import {
   CliError,
   EXIT,
   type ExitCode,
+  type Feature,
   helpOptions,
   hidePasswordsIn,
   installedVersion,
@@ -18,12 +19,12 @@ import { Command } from 'commander';
 import { type CommandWords, commandWords, parsedLine } from './command-words.ts';
 import { FEATURES } from './features.ts';
 
-/** A command line: its name, its description, and its commands in the order of the help, as in features. */
+/** A command line: its name, its description, and its commands as those of a feature. */
 export interface CommandLine {
   readonly name: string;
   readonly about: string;
   /** Each loader imports one command's module. Only the command that runs is loaded. */
-  readonly commands: Readonly<Record<string, () => Promise<Register>>>;
+  readonly commands: NonNullable<Feature['commands']>;
 }
 
 /** The command `assize`. */

@@ -48,11 +48,11 @@ export type ExportedLog = Pick<LedgerStore, 'blob' | 'erasedBy'> & Pick<LogStore
 export interface Feature {
   readonly name: string;
   /**
-   * By name, in the order of the help. `GROUP NAME` is a command in a group, which can be of another
-   * feature. Only the command that runs is loaded.
+   * By name, in the order of the help. `GROUP NAME` is a command in a group, which can be of
+   * another feature. Only the command that runs is loaded.
    */
   readonly commands?: Readonly<Record<string, () => Promise<Register>>>;
-  /** The domains that need no file. They are loaded on request, because schemas take time to build. */
+  /** The domains that need no file, loaded on request: schemas take time to build. */
   readonly domains?: () => Promise<readonly Domain[]>;
   /** For recorded runs without a policy, under the names of other domains. */
   readonly domainsWithoutInvariants?: () => Promise<readonly Domain[]>;

@@ -44,6 +44,7 @@ export {
   toolsOption,
   upTo,
   waitOption,
+  withOpeningOptions,
   withoutStore,
   withSharedOptions,
 } from './files/options.ts';

@@ -21,7 +21,6 @@ import {
   untilStopped,
   whenEffectsFree,
   withActingOptions,
-  withSharedOptions,
 } from '@assize/command';
 import { isInstance } from 'assize/internal/base';
 import type { Tool } from 'assize/internal/effects';
@@ -50,21 +49,19 @@ interface Options extends SharedOptions, ActingOptions {
 const TURNS = 100;
 
 export function run(program: Command): void {
-  withSharedOptions(
-    withActingOptions(
-      program
-        .command('run')
-        .description('run agents until all are done, with a model if they need one')
-        .argument('<file>', 'module that exports agents, and may export domain and trajectory')
-        .option('--trajectory <id>', 'trajectory of the run; created if it does not exist (default: that of the file)')
-        .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
-        .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
-        .option('--turns <n>', 'maximum number of turns', positive, TURNS)
-        .option('--durable', 'record the run, so that a worker continues it after the end of this process')
-        .option('--detach', 'with --durable: record the run, and leave it to assize worker')
-        .option('--tenant <name>', 'with --durable: party whose runs share a limit and a turn (default: default)')
-        .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ')),
-    ),
+  withActingOptions(
+    program
+      .command('run')
+      .description('run agents until all are done, with a model if they need one')
+      .argument('<file>', 'module that exports agents, and may export domain and trajectory')
+      .option('--trajectory <id>', 'trajectory of the run; created if it does not exist (default: that of the file)')
+      .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
+      .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
+      .option('--turns <n>', 'maximum number of turns', positive, TURNS)
+      .option('--durable', 'record the run, so that a worker continues it after the end of this process')
+      .option('--detach', 'with --durable: record the run, and leave it to assize worker')
+      .option('--tenant <name>', 'with --durable: party whose runs share a limit and a turn (default: default)')
+      .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ')),
   )
     .addHelpText(
       'after',

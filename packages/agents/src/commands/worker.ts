@@ -18,7 +18,6 @@ import {
   type SharedOptions,
   untilStopped,
   withActingOptions,
-  withSharedOptions,
 } from '@assize/command';
 import type { Command } from 'commander';
 import { type DurableRun, RunWorker } from '#agents';
@@ -38,22 +37,16 @@ interface Options extends SharedOptions, ActingOptions {
 const CONCURRENCY = 4;
 
 export function worker(program: Command): void {
-  withSharedOptions(
-    withActingOptions(
-      program
-        .command('worker')
-        .description('carry durable runs of agents, beside any number of other workers')
-        .argument('<files...>', 'modules that export agents; the name of a file is the name of its agents in runs')
-        .option('--concurrency <n>', 'maximum number of runs in progress here', positive, CONCURRENCY)
-        .option(
-          '--per-tenant <n>',
-          'maximum number of runs of one tenant in progress here (default: the half)',
-          positive,
-        )
-        .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
-        .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
-        .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ')),
-    ),
+  withActingOptions(
+    program
+      .command('worker')
+      .description('carry durable runs of agents, beside any number of other workers')
+      .argument('<files...>', 'modules that export agents; the name of a file is the name of its agents in runs')
+      .option('--concurrency <n>', 'maximum number of runs in progress here', positive, CONCURRENCY)
+      .option('--per-tenant <n>', 'maximum number of runs of one tenant in progress here (default: the half)', positive)
+      .option('--model <model>', 'openai:NAME, openai:NAME@URL or anthropic:NAME; keys come from the environment')
+      .option('--text-tools', 'describe actions in the prompt, for servers without tool calls')
+      .addOption(repeatable('--writ <file>', 'writ of the agent that is its subject, for agents without a writ')),
   )
     .addHelpText(
       'after',

@@ -1,6 +1,6 @@
 /**
- * The commands of audits: recorded work under other rules, everything that derives from a bad entry,
- * checkpoints, proofs, reports, and the checks of a log and of a store.
+ * The commands of audits: recorded work under other rules, everything that derives from a bad
+ * entry, checkpoints, proofs, reports, and the checks of a log and of a store.
  *
  * Guarantees: only the responses of `blast` write entries.
  */

@@ -6,7 +6,6 @@ import {
   repeatable,
   requireAnchors,
   withActingOptions,
-  withSharedOptions,
 } from '@assize/command';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { AGENTS, AgentStops } from 'assize/internal/config';
@@ -25,24 +24,22 @@ interface Options extends ResolvingOptions {
 }
 
 export function approve(program: Command): void {
-  withSharedOptions(
-    withActingOptions(
-      program
-        .command('approve')
-        .description('approve a pending proposal as a counselor of its domain')
-        .argument('<pending>', 'id of the proposal, or its first 8 digits; or TRAJECTORY@SEQ')
-        .requiredOption('--as <principal>', 'the approving principal; recorded')
-        .option('--override', 'override the invariants that the result fails and that may be overridden; recorded')
-        .option('--reason <text>', 'reason for the approval; recorded')
-        .option('--args <json>', 'approve the proposal with these arguments instead; recorded', jsonOption)
-        .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')
-        .addOption(
-          repeatable(
-            '--answer <choice>',
-            'winner of a contradiction: N as numbered by assize pending, REQUEST=N or REQUEST=CLAIM',
-          ),
+  withActingOptions(
+    program
+      .command('approve')
+      .description('approve a pending proposal as a counselor of its domain')
+      .argument('<pending>', 'id of the proposal, or its first 8 digits; or TRAJECTORY@SEQ')
+      .requiredOption('--as <principal>', 'the approving principal; recorded')
+      .option('--override', 'override the invariants that the result fails and that may be overridden; recorded')
+      .option('--reason <text>', 'reason for the approval; recorded')
+      .option('--args <json>', 'approve the proposal with these arguments instead; recorded', jsonOption)
+      .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')
+      .addOption(
+        repeatable(
+          '--answer <choice>',
+          'winner of a contradiction: N as numbered by assize pending, REQUEST=N or REQUEST=CLAIM',
         ),
-    ),
+      ),
   )
     .addHelpText(
       'after',

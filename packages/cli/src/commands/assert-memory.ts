@@ -1,9 +1,6 @@
 import type { Session, SharedOptions } from '@assize/command';
 import {
-  anchorsOption,
   CliError,
-  domainOption,
-  entryKeyOption,
   ephemeralWrits,
   green,
   headOf,
@@ -14,7 +11,7 @@ import {
   readWritFile,
   red,
   requireAnchor,
-  signerOption,
+  withOpeningOptions,
   yellow,
 } from '@assize/command';
 import type { WritChain } from 'assize/host';
@@ -43,22 +40,21 @@ export const spaceOption: Option = new Option(
   .makeOptionMandatory();
 
 export function withAuthority(command: Command): Command {
-  return command
-    .addOption(spaceOption)
-    .addOption(
-      new Option('--writ <file>', `file with a writ for ${BELIEVE_ACTION} on memory:SPACE:SUBJECT:PREDICATE`).conflicts(
-        'key',
-      ),
-    )
-    .option(
-      '--key <file>',
-      'or the private key of an anchor, which signs a short-lived writ (default: the root key of the store)',
-    )
-    .option('--principal <name>', 'without --writ: the asserting principal', 'operator')
-    .addOption(domainOption)
-    .addOption(anchorsOption)
-    .addOption(signerOption)
-    .addOption(entryKeyOption);
+  return withOpeningOptions(
+    command
+      .addOption(spaceOption)
+      .addOption(
+        new Option(
+          '--writ <file>',
+          `file with a writ for ${BELIEVE_ACTION} on memory:SPACE:SUBJECT:PREDICATE`,
+        ).conflicts('key'),
+      )
+      .option(
+        '--key <file>',
+        'or the private key of an anchor, which signs a short-lived writ (default: the root key of the store)',
+      )
+      .option('--principal <name>', 'without --writ: the asserting principal', 'operator'),
+  );
 }
 
 /** A typed name of a space, subject, predicate or source. */

@@ -1,8 +1,5 @@
 import {
-  anchorsOption,
-  domainOption,
   EXIT,
-  entryKeyOption,
   inSession,
   line,
   type OpeningOptions,
@@ -10,9 +7,8 @@ import {
   placeIn,
   pointOf,
   type SharedOptions,
-  signerOption,
   withAssize,
-  withSharedOptions,
+  withOpeningOptions,
 } from '@assize/command';
 import { shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
@@ -24,7 +20,7 @@ interface Options extends SharedOptions, OpeningOptions {
 }
 
 export function branch(program: Command): void {
-  withSharedOptions(
+  withOpeningOptions(
     program
       .command('branch')
       .description('create a trajectory that starts from an entry of another')
@@ -32,11 +28,7 @@ export function branch(program: Command): void {
       .argument('[entry]', 'place of a commit or of the first entry (default: the last entry)')
       .requiredOption('--note <text>', 'reason for the branch; recorded')
       .option('--id <name>', 'id of the branch (default: random)')
-      .option('--override', 'branch even if the state fails an invariant; recorded')
-      .addOption(domainOption)
-      .addOption(anchorsOption)
-      .addOption(signerOption)
-      .addOption(entryKeyOption),
+      .option('--override', 'branch even if the state fails an invariant; recorded'),
   )
     .addHelpText(
       'after',

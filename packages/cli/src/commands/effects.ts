@@ -1,13 +1,11 @@
 import type { Output } from '@assize/command';
 import {
-  anchorsOption,
+  type ActingOptions,
   CliError,
   count,
   dim,
-  domainOption,
   EXIT,
   type ExitCode,
-  entryKeyOption,
   green,
   headOf,
   Interrupted,
@@ -16,25 +14,20 @@ import {
   loadDomains,
   loadTools,
   note,
-  type OpeningOptions,
   positive,
   project,
   projectOptions,
-  type RecoveryKeyOptions,
   readAnchors,
   readRecoveryKey,
   readWritFile,
-  recoveryKeyOption,
   reportingWaits,
   rootRecovery,
   runtimeKeys,
   type Session,
   type SharedOptions,
-  signerOption,
-  toolsOption,
   untilStopped,
-  waitOption,
   whenEffectsFree,
+  withActingOptions,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -57,10 +50,7 @@ interface ListOptions extends SharedOptions {
   readonly before?: number;
 }
 
-interface WorkingOptions extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
-  readonly tools: readonly string[];
-  readonly wait: number;
-}
+type WorkingOptions = SharedOptions & ActingOptions;
 
 interface ResolveOptions extends WorkingOptions {
   readonly as: EffectResolution['as'];
@@ -198,7 +188,7 @@ function requirePaged(all: boolean, epoch: number | undefined, paged: number | u
 }
 
 function recover(command: Command): void {
-  withSharedOptions(working(command.command('recover').description('finish the transactions of an ended process')))
+  withActingOptions(command.command('recover').description('finish the transactions of an ended process'))
     .addHelpText(
       'after',
       '\nExample:\n  assize effects recover --tools tools.ts\n\n' +
@@ -242,22 +232,20 @@ function recover(command: Command): void {
 }
 
 function resolve(command: Command): void {
-  withSharedOptions(
-    working(
-      command
-        .command('resolve')
-        .description('resolve an effect that is in doubt or unresolved')
-        .argument('<epoch>', 'epoch of the transaction, as listed', positive)
-        .argument('<n>', 'index of the effect in the transaction, from 0', count)
-        .addOption(new Option('--as <decision>', 'the decision').choices(DECISIONS).makeOptionMandatory())
-        .requiredOption('--by <operator>', 'the deciding operator: a counselor of the kind operator', someone)
-        .option(
-          '--writ <file>',
-          'writ of the operator that names assize.resolve_effect and effect:TOOL; no domain is needed',
-        )
-        .requiredOption('--evidence <text>', 'finding that supports the decision; stored by salted hash')
-        .option('--confirm', 'retry even if the effect may happen twice'),
-    ),
+  withActingOptions(
+    command
+      .command('resolve')
+      .description('resolve an effect that is in doubt or unresolved')
+      .argument('<epoch>', 'epoch of the transaction, as listed', positive)
+      .argument('<n>', 'index of the effect in the transaction, from 0', count)
+      .addOption(new Option('--as <decision>', 'the decision').choices(DECISIONS).makeOptionMandatory())
+      .requiredOption('--by <operator>', 'the deciding operator: a counselor of the kind operator', someone)
+      .option(
+        '--writ <file>',
+        'writ of the operator that names assize.resolve_effect and effect:TOOL; no domain is needed',
+      )
+      .requiredOption('--evidence <text>', 'finding that supports the decision; stored by salted hash')
+      .option('--confirm', 'retry even if the effect may happen twice'),
   )
     .addHelpText(
       'after',
@@ -346,17 +334,6 @@ function carriedOutHere(
   const left = after.effects.filter(({ phase }) => isUnresolved(phase)).length;
   const { tool, key, phase } = effect;
   return { epoch, trajectoryId, n, tool, key, phase, transaction, unresolved: left, isRepeated: true };
-}
-
-function working(command: Command): Command {
-  return command
-    .addOption(toolsOption)
-    .addOption(recoveryKeyOption)
-    .addOption(domainOption)
-    .addOption(anchorsOption)
-    .addOption(signerOption)
-    .addOption(entryKeyOption)
-    .addOption(waitOption);
 }
 
 function onRecoveryFailed({ message }: { readonly message: string }): void {

@@ -1,12 +1,9 @@
 import type { Session, SharedOptions } from '@assize/command';
 import {
-  anchorsOption,
   asksYes,
   CliError,
   canAsk,
-  domainOption,
   EXIT,
-  entryKeyOption,
   ephemeralWrit,
   green,
   headOf,
@@ -15,8 +12,8 @@ import {
   type OpeningOptions,
   red,
   requireAnchor,
-  signerOption,
   withAssize,
+  withOpeningOptions,
   writsIn,
   yellow,
 } from '@assize/command';
@@ -53,16 +50,14 @@ export interface ErasingOptions extends SharedOptions, OpeningOptions {
 export type ErasureSelection = Required<Pick<ErasureInput, 'at' | 'entries' | 'beliefs' | 'transactions'>>;
 
 export function withErasing(command: Command): Command {
-  return command
-    .requiredOption('--reason <text>', 'reason for the erasure; stays in the ledger')
-    .option('--key <file>', 'private key of an anchor: 64 hex digits (default: the root key of the store)')
-    .option('--principal <name>', 'the erasing principal, subject of the short-lived writ', 'operator')
-    .option('--dry-run', 'print what the erasure would erase, and erase nothing')
-    .option('--yes', 'erase without a question; required where no terminal can ask')
-    .addOption(domainOption)
-    .addOption(anchorsOption)
-    .addOption(signerOption)
-    .addOption(entryKeyOption);
+  return withOpeningOptions(
+    command
+      .requiredOption('--reason <text>', 'reason for the erasure; stays in the ledger')
+      .option('--key <file>', 'private key of an anchor: 64 hex digits (default: the root key of the store)')
+      .option('--principal <name>', 'the erasing principal, subject of the short-lived writ', 'operator')
+      .option('--dry-run', 'print what the erasure would erase, and erase nothing')
+      .option('--yes', 'erase without a question; required where no terminal can ask'),
+  );
 }
 
 /**

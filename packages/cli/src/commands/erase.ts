@@ -1,4 +1,4 @@
-import { CliError, entryNamed, inSession, positive, repeatable, withSharedOptions } from '@assize/command';
+import { CliError, entryNamed, inSession, positive, repeatable } from '@assize/command';
 import { parsePointer } from 'assize/internal/canon';
 import { type Command, Option } from 'commander';
 import { RETENTION } from './erase-preview.ts';
@@ -26,28 +26,26 @@ const transactionOption = new Option(
   .default([], 'none');
 
 export function erase(program: Command): void {
-  withSharedOptions(
-    withErasing(
-      program
-        .command('erase')
-        .description('erase sensitive values permanently; hashes, principal and reason stay in the ledger')
-        .argument('<trajectory>')
-        .addOption(repeatable('--at </path>', 'path of the state: all sensitive values ever written there or below'))
-        .addOption(
-          repeatable(
-            '--entry <id>',
-            'all sensitive values of an entry, such as a rejected proposal; 8 digits, or TRAJECTORY@SEQ',
-          ),
-        )
-        .addOption(
-          repeatable(
-            '--facts <selector>',
-            'facts of a subject: space/subject or space/subject/predicate; in a name, ~1 means / and ~0 means ~',
-          ),
-        )
-        .option('--claim <id>', 'only the facts of one claim; 8 digits are enough')
-        .addOption(transactionOption),
-    ),
+  withErasing(
+    program
+      .command('erase')
+      .description('erase sensitive values permanently; hashes, principal and reason stay in the ledger')
+      .argument('<trajectory>')
+      .addOption(repeatable('--at </path>', 'path of the state: all sensitive values ever written there or below'))
+      .addOption(
+        repeatable(
+          '--entry <id>',
+          'all sensitive values of an entry, such as a rejected proposal; 8 digits, or TRAJECTORY@SEQ',
+        ),
+      )
+      .addOption(
+        repeatable(
+          '--facts <selector>',
+          'facts of a subject: space/subject or space/subject/predicate; in a name, ~1 means / and ~0 means ~',
+        ),
+      )
+      .option('--claim <id>', 'only the facts of one claim; 8 digits are enough')
+      .addOption(transactionOption),
   )
     .addHelpText(
       'after',

@@ -1,10 +1,7 @@
 import {
-  anchorsOption,
   CliError,
-  domainOption,
   EXIT,
   type ExitCode,
-  entryKeyOption,
   ephemeralWrit,
   green,
   headOf,
@@ -18,9 +15,8 @@ import {
   requireAnchor,
   type Session,
   type SharedOptions,
-  signerOption,
   withAssize,
-  withSharedOptions,
+  withOpeningOptions,
   yellow,
 } from '@assize/command';
 import type { WritChain } from 'assize/host';
@@ -79,7 +75,7 @@ export function resume(program: Command): void {
 }
 
 function register(program: Command, does: Does, about: string): Command {
-  return withSharedOptions(
+  return withOpeningOptions(
     program
       .command(does)
       .description(about)
@@ -88,11 +84,7 @@ function register(program: Command, does: Does, about: string): Command {
       .requiredOption('--reason <text>', 'reason; stays in the ledger')
       .option('--key <file>', 'private key of the holder of --by, or of an anchor (default: the root key of the store)')
       .option('--by <file>', 'writ that gives the right: it names assize.halt and halt:TRAJECTORY or halt:**')
-      .option('--principal <name>', 'without --by: the principal, subject of the short-lived writ', 'operator')
-      .addOption(domainOption)
-      .addOption(anchorsOption)
-      .addOption(signerOption)
-      .addOption(entryKeyOption),
+      .option('--principal <name>', 'without --by: the principal, subject of the short-lived writ', 'operator'),
   ).action(
     inSession((session, options: Options, trajectoryId?: string) => {
       if ((trajectoryId === undefined) === (options.all !== true))

@@ -27,7 +27,6 @@ import {
   untilStopped,
   whenEffectsFree,
   withActingOptions,
-  withSharedOptions,
 } from '@assize/command';
 import type { WritChain } from 'assize/host';
 import { isInstance, type Json } from 'assize/internal/base';
@@ -48,21 +47,19 @@ interface Options extends SharedOptions, ActingOptions {
 }
 
 export function propose(program: Command): void {
-  withSharedOptions(
-    withActingOptions(
-      program
-        .command('propose')
-        .description('propose an action, as an agent would')
-        .argument('<trajectory>', 'trajectory of the action')
-        .argument('<action>', 'action of the domain')
-        .requiredOption('--role <name>', 'role that performs the action')
-        .option('--params <json>', 'parameters of the role', jsonOption, {})
-        .requiredOption('--args <json>', 'arguments of the action', jsonOption)
-        .addOption(new Option('--writ <file>', 'writ that authorises the action; - for standard input').conflicts('as'))
-        .option('--as <agent>', `or the agent, in a local store with a root key (default: ${DEFAULT_AGENT})`)
-        .option('--principal <name>', 'the proposing principal (default: the subject of the writ)')
-        .option('--key <text>', 'idempotency key: a repetition with the same content gets the first ruling'),
-    ),
+  withActingOptions(
+    program
+      .command('propose')
+      .description('propose an action, as an agent would')
+      .argument('<trajectory>', 'trajectory of the action')
+      .argument('<action>', 'action of the domain')
+      .requiredOption('--role <name>', 'role that performs the action')
+      .option('--params <json>', 'parameters of the role', jsonOption, {})
+      .requiredOption('--args <json>', 'arguments of the action', jsonOption)
+      .addOption(new Option('--writ <file>', 'writ that authorises the action; - for standard input').conflicts('as'))
+      .option('--as <agent>', `or the agent, in a local store with a root key (default: ${DEFAULT_AGENT})`)
+      .option('--principal <name>', 'the proposing principal (default: the subject of the writ)')
+      .option('--key <text>', 'idempotency key: a repetition with the same content gets the first ruling'),
   )
     .addHelpText(
       'after',

@@ -1,11 +1,4 @@
-import {
-  anchorsOption,
-  domainOption,
-  entryKeyOption,
-  inSession,
-  signerOption,
-  withSharedOptions,
-} from '@assize/command';
+import { inSession, withOpeningOptions } from '@assize/command';
 import type { Command } from 'commander';
 import { METHOD, type ResolvingOptions, resolvePending } from './resolution.ts';
 
@@ -14,18 +7,14 @@ interface Options extends ResolvingOptions {
 }
 
 export function reject(program: Command): void {
-  withSharedOptions(
+  withOpeningOptions(
     program
       .command('reject')
       .description('reject a pending proposal as a counselor of its domain')
       .argument('<pending>', 'id of the proposal, or its first 8 digits; or TRAJECTORY@SEQ')
       .requiredOption('--as <principal>', 'the rejecting principal; recorded')
       .requiredOption('--reason <text>', 'reason for the rejection; recorded')
-      .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')
-      .addOption(domainOption)
-      .addOption(anchorsOption)
-      .addOption(signerOption)
-      .addOption(entryKeyOption),
+      .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused'),
   )
     .addHelpText('after', 'A process that can write the store can reject under any name. The recorded method is cli.')
     .action(

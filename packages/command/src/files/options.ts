@@ -75,6 +75,13 @@ export interface OpeningOptions extends KeyOptions {
   readonly anchors?: string;
 }
 
+/** Adds the options of a command that opens trajectories, and those of every command. */
+export function withOpeningOptions(command: Command): Command {
+  return withSharedOptions(
+    command.addOption(domainOption).addOption(anchorsOption).addOption(signerOption).addOption(entryKeyOption),
+  );
+}
+
 /** An option that may be given more than once. */
 export function repeatable(flags: string, description: string): Option {
   return new Option(flags, `${description} (repeatable)`)

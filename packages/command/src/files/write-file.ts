@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fchmodSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import { unwritable } from './file-faults.ts';
@@ -39,31 +39,15 @@ function write(path: string, text: string, force: boolean): void {
  * @throws CliError
  */
 export function writeNewFile(path: string, text: string, mode: number, rule = 'and a key is never overwritten'): void {
-  const file = openNew(path, mode, rule);
   try {
-    writeInto(file, text, mode);
-  } catch (cause) {
-    rmSync(path, { force: true });
-    throw unwritable(path, cause);
-  }
-}
-
-function openNew(path: string, mode: number, rule: string): number {
-  try {
-    return openSync(path, 'wx', mode);
-  } catch (cause) {
-    const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
-    if (!isThere) throw unwritable(path, cause);
-    throw new CliError('usage', `${path} already exists, ${rule}. Name another path.`, { cause });
-  }
-}
-
-function writeInto(file: number, text: string, mode: number): void {
-  try {
-    writeFileSync(file, text);
+    writeFileSync(path, text, { flag: 'wx', mode });
     // The process's umask may remove further rights, and never adds any.
-    fchmodSync(file, mode);
-  } finally {
-    closeSync(file);
+    chmodSync(path, mode);
+  } catch (cause) {
+    const { code, syscall } = cause as NodeJS.ErrnoException;
+    if (code === 'EEXIST')
+      throw new CliError('usage', `${path} already exists, ${rule}. Name another path.`, { cause });
+    if (syscall !== 'open') rmSync(path, { force: true });
+    throw unwritable(path, cause);
   }
 }

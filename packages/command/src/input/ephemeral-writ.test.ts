@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addMicros } from 'assize/internal/canon';
 import { expect, test } from 'vitest';
@@ -29,14 +29,14 @@ test('covers one action in one trajectory, for some minutes from its head', () =
 });
 
 test('is the only writ that commands issue for their own actions', () => {
-  const cli = join(import.meta.dirname, '@assize/cli/internal/');
-  const makers = readdirSync(cli, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !/\.test\.ts$|\/example\.ts$/.test(path))
-    .filter((path) => readFileSync(join(cli, path), 'utf8').includes('issueWrit('));
-  expect(makers.sort()).toEqual([
-    'commands/demo-story.ts',
-    'commands/writ/issue.ts',
-    'input/ephemeral-writ.ts',
-    'tour/worlds.ts',
+  const packages = join(import.meta.dirname, '../../..');
+  const makers = globSync('{{cli,command}/src,*/src/commands}/**/*.ts', { cwd: packages })
+    .filter((path) => !/\.test\.ts$|\/example\.ts$/.test(path))
+    .filter((path) => readFileSync(join(packages, path), 'utf8').includes('issueWrit('));
+  expect([...new Set(makers)].sort()).toEqual([
+    'cli/src/commands/demo-story.ts',
+    'cli/src/commands/writ/issue.ts',
+    'cli/src/tour/worlds.ts',
+    'command/src/input/ephemeral-writ.ts',
   ]);
 });

@@ -1,13 +1,5 @@
 import type { Command } from 'commander';
-import {
-  anchorsOption,
-  domainOption,
-  entryKeyOption,
-  type OpeningOptions,
-  signerOption,
-  toolsOption,
-  waitOption,
-} from '../files/options.ts';
+import { type OpeningOptions, toolsOption, waitOption, withOpeningOptions } from '../files/options.ts';
 import { type RecoveryKeyOptions, recoveryKeyOption } from './recovery-key.ts';
 
 /** The options of a command that opens trajectories and may call their tools. */
@@ -18,12 +10,5 @@ export interface ActingOptions extends OpeningOptions, RecoveryKeyOptions {
 
 /** Adds the options of a command that opens trajectories and may call their tools. */
 export function withActingOptions(command: Command): Command {
-  return command
-    .addOption(domainOption)
-    .addOption(anchorsOption)
-    .addOption(signerOption)
-    .addOption(entryKeyOption)
-    .addOption(toolsOption)
-    .addOption(recoveryKeyOption)
-    .addOption(waitOption);
+  return withOpeningOptions(command.addOption(toolsOption).addOption(recoveryKeyOption).addOption(waitOption));
 }

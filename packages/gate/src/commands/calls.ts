@@ -1,11 +1,8 @@
 import {
   anchoredRoot,
-  anchorsOption,
   CliError,
   dim,
-  domainOption,
   EXIT,
-  entryKeyOption,
   ephemeralWrit,
   headOf,
   inSession,
@@ -18,8 +15,8 @@ import {
   type Session,
   type SharedOptions,
   shortJson,
-  signerOption,
   withAssize,
+  withOpeningOptions,
   withSharedOptions,
   yellow,
 } from '@assize/command';
@@ -111,7 +108,7 @@ function print({ out, again }: Session, found: readonly FoundCall[]): void {
 }
 
 function settle(command: Command): void {
-  withSharedOptions(
+  withOpeningOptions(
     command
       .command('settle')
       .description('record what a person found out about a call in doubt')
@@ -123,11 +120,7 @@ function settle(command: Command): void {
       )
       .requiredOption('--evidence <text>', 'the finding that supports the outcome; recorded', evidence)
       .requiredOption('--as <principal>', 'the person, a counselor; recorded')
-      .option('--trajectory <name>', 'trajectory of the call (default: the one where it is open)')
-      .addOption(domainOption)
-      .addOption(anchorsOption)
-      .addOption(signerOption)
-      .addOption(entryKeyOption),
+      .option('--trajectory <name>', 'trajectory of the call (default: the one where it is open)'),
   )
     .addHelpText(
       'after',

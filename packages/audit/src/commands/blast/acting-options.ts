@@ -1,15 +1,12 @@
 import type { Session } from '@assize/command';
 import {
-  anchorsOption,
-  domainOption,
-  entryKeyOption,
   ephemeralWrit,
   headOf,
   keyOrRoot,
   type OpeningOptions,
   requireAnchor,
   requireLocal,
-  signerOption,
+  withOpeningOptions,
 } from '@assize/command';
 import type { KeyPair } from 'assize/internal/canon';
 import { INCIDENTS } from 'assize/internal/config';
@@ -25,14 +22,12 @@ export interface ActingOptions extends OpeningOptions {
 }
 
 export function withActingOptions(command: Command): Command {
-  return command
-    .option('--key <file>', 'private key of an anchor of the store (default: the root key of the store)')
-    .option('--as <principal>', 'the acting principal; recorded', 'operator')
-    .option('--incidents <trajectory>', 'trajectory of incidents', INCIDENTS)
-    .addOption(domainOption)
-    .addOption(anchorsOption)
-    .addOption(signerOption)
-    .addOption(entryKeyOption);
+  return withOpeningOptions(
+    command
+      .option('--key <file>', 'private key of an anchor of the store (default: the root key of the store)')
+      .option('--as <principal>', 'the acting principal; recorded', 'operator')
+      .option('--incidents <trajectory>', 'trajectory of incidents', INCIDENTS),
+  );
 }
 
 /** The key of an anchor: of the file, or the root key of a local store. @throws CliError */

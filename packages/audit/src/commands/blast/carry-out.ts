@@ -9,7 +9,6 @@ import {
   type Session,
   type SharedOptions,
   withAssize,
-  withSharedOptions,
   yellow,
 } from '@assize/command';
 import { INCIDENTS } from 'assize/internal/config';
@@ -32,13 +31,11 @@ import { type ActingOptions, anchorKey, rootWrits, withActingOptions } from './a
 type Options = SharedOptions & ActingOptions;
 
 export function carryOutCommand(family: Command): void {
-  withSharedOptions(
-    withActingOptions(
-      family
-        .command('carry-out')
-        .description('carry out the steps of an approved response, and record each outcome')
-        .argument('[incident]', 'id of the incident (default: each approved incident that is open)'),
-    ),
+  withActingOptions(
+    family
+      .command('carry-out')
+      .description('carry out the steps of an approved response, and record each outcome')
+      .argument('[incident]', 'id of the incident (default: each approved incident that is open)'),
   )
     .addHelpText(
       'after',

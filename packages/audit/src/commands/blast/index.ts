@@ -1,17 +1,21 @@
 import {
+  bold,
   CliError,
+  dim,
   EXIT,
   entryNamed,
   inSession,
   instantOrDay,
+  line,
+  type Output,
+  red,
   repeatable,
   type SharedOptions,
-  withSharedOptions,
 } from '@assize/command';
 import type { Derivation } from 'assize/internal/runtime';
+import { counted, shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { blastDocument, blastRadius, DERIVATIONS, type IncidentStart } from '#blast';
-import { printBlastRadius } from '../blast-text.ts';
+import { type BlastRadius, blastDocument, blastRadius, DERIVATIONS, type IncidentStart } from '#blast';
 import { withActingOptions } from './acting-options.ts';
 import { carryOutCommand } from './carry-out.ts';
 import { type ResponseOptions, requireResponseOptions, respond } from './respond.ts';
@@ -37,28 +41,26 @@ export function blast(program: Command): void {
   program.enablePositionalOptions();
   const command = program.command('blast').enablePositionalOptions();
   carryOutCommand(command);
-  withSharedOptions(
-    withActingOptions(
-      command
-        .description('list all that derives from a bad credential, approver, tool, source, fact or entry')
-        .option('--entry <entry>', 'an entry: its id or a prefix')
-        .option('--writ <id>', 'entries under a writ, or under a writ below it')
-        .option('--principal <name>', 'entries under the writs that a principal holds')
-        .option('--approver <name>', 'decisions of a principal')
-        .option('--tool <name>', 'calls of a tool: NAME, or SERVER/TOOL behind the gateway')
-        .option('--definition <hash>', 'calls of the gateway under a definition of their tool')
-        .option('--source <text>', 'facts that name a source, such as a message')
-        .option('--space <name>', 'facts of a space: pass --subject too')
-        .option('--subject <name>', 'with --space: the facts of this subject')
-        .option('--predicate <name>', 'with --space and --subject: the facts of this predicate')
-        .option('--since <instant>', 'the incident begins at or after this time', instantOrDay)
-        .option('--until <instant>', 'the incident begins before this time', instantOrDay)
-        .addOption(repeatable('--without <derivation>', `do not follow one of: ${DERIVATIONS.join(', ')}`))
-        .option('--plan', 'print the response: its steps, and what remains')
-        .option('--propose', 'propose the response; a person approves it')
-        .option('--because <text>', 'with --propose: the reason; stays in the ledger')
-        .option('--no-halts', 'plan no halts of trajectories with affected work in progress'),
-    ),
+  withActingOptions(
+    command
+      .description('list all that derives from a bad credential, approver, tool, source, fact or entry')
+      .option('--entry <entry>', 'an entry: its id or a prefix')
+      .option('--writ <id>', 'entries under a writ, or under a writ below it')
+      .option('--principal <name>', 'entries under the writs that a principal holds')
+      .option('--approver <name>', 'decisions of a principal')
+      .option('--tool <name>', 'calls of a tool: NAME, or SERVER/TOOL behind the gateway')
+      .option('--definition <hash>', 'calls of the gateway under a definition of their tool')
+      .option('--source <text>', 'facts that name a source, such as a message')
+      .option('--space <name>', 'facts of a space: pass --subject too')
+      .option('--subject <name>', 'with --space: the facts of this subject')
+      .option('--predicate <name>', 'with --space and --subject: the facts of this predicate')
+      .option('--since <instant>', 'the incident begins at or after this time', instantOrDay)
+      .option('--until <instant>', 'the incident begins before this time', instantOrDay)
+      .addOption(repeatable('--without <derivation>', `do not follow one of: ${DERIVATIONS.join(', ')}`))
+      .option('--plan', 'print the response: its steps, and what remains')
+      .option('--propose', 'propose the response; a person approves it')
+      .option('--because <text>', 'with --propose: the reason; stays in the ledger')
+      .option('--no-halts', 'plan no halts of trajectories with affected work in progress'),
   )
     .addHelpText(
       'after',
@@ -124,4 +126,50 @@ function withoutSome(without: readonly string[]): readonly Derivation[] {
   if (unknown !== undefined)
     throw new CliError('usage', `${unknown} is no derivation. Pass one of ${DERIVATIONS.join(', ')}.`);
   return DERIVATIONS.filter((name) => !without.includes(name));
+}
+
+/** A blast radius as text: its entries in log order, then its facts, calls and proposals. */
+function printBlastRadius(out: Output, radius: BlastRadius): void {
+  const { facts, ended, calls, pending, erased } = radius;
+  printEntries(out, radius);
+  printFacts(out, facts, 'believed');
+  printFacts(out, ended, 'ended');
+  printCalls(out, calls);
+  if (pending.length > 0) out.line(line`${bold(counted(pending.length, 'proposal'))} still pending`);
+  for (const id of pending) out.line(line`  ${shortId(id)}`);
+  if (erased > 0)
+    out.line(line`${red(`${counted(erased, 'value')} erased`)}: what derives through them alone is not listed.`);
+}
+
+/** Each entry once, with the entries that it derives from. */
+function printEntries(out: Output, { entries, total }: BlastRadius): void {
+  const starts = entries.filter(({ isStart }) => isStart).length;
+  const derived = entries.length - starts;
+  const trajectories = new Set(entries.map(({ trajectoryId }) => trajectoryId)).size;
+  out.line(
+    line`${bold(`${counted(entries.length, 'entry')} of ${total.toLocaleString('en')}`)} in ${counted(trajectories, 'trajectory')}: ${starts.toLocaleString('en')} where it begins, ${derived.toLocaleString('en')} that ${derived === 1 ? 'derives' : 'derive'}`,
+  );
+  for (const { id, trajectoryId, seq, at, kind, action, isStart, from } of entries) {
+    const why = [...Map.groupBy(from, ({ how }) => how)].map(
+      ([how, links]) => `${how} of ${links.map(({ entry }) => shortId(entry)).join(', ')}`,
+    );
+    const said = [...(isStart ? ['start'] : []), ...why].join('; ');
+    out.line(line`  ${bold(shortId(id))} ${trajectoryId} seq ${seq} ${action ?? kind} ${dim(shortTime(at))} ${said}`);
+  }
+}
+
+function printFacts(out: Output, facts: BlastRadius['facts'], became: 'believed' | 'ended'): void {
+  if (facts.length > 0) out.line(line`${bold(counted(facts.length, 'fact'))} ${became} because of it`);
+  for (const { entry, space, subject, predicate, object } of facts)
+    out.line(line`  ${space} ${subject} ${predicate} ${object} ${dim(shortId(entry))}`);
+}
+
+const GATEWAY_CALL = ' through the gateway: only another call of its server takes it back';
+
+function printCalls(out: Output, calls: BlastRadius['calls']): void {
+  if (calls.length > 0) out.line(line`${bold(counted(calls.length, 'call'))} made because of it`);
+  for (const { entry, tool, reversibility, outcome, via } of calls) {
+    const rest = via === 'gateway' && outcome !== 'undone' && outcome !== 'failed' ? GATEWAY_CALL : '';
+    out.line(line`  ${tool ?? 'erased'} ${reversibility ?? ''} ${outcome} ${dim(shortId(entry))}${rest}`);
+  }
 }

@@ -1,14 +1,4 @@
-import {
-  beginning,
-  CliError,
-  EXIT,
-  ending,
-  INSTANT_HELP,
-  inSession,
-  share,
-  withAssize,
-  withSharedOptions,
-} from '@assize/command';
+import { beginning, CliError, EXIT, ending, INSTANT_HELP, inSession, share, withAssize } from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import type { Instant } from 'assize/internal/canon';
 import { period as validPeriod } from 'assize/internal/memory';
@@ -123,7 +113,7 @@ function registerStatement(
     .requiredOption('--subject <name>', 'subject of the fact', validName)
     .requiredOption('--predicate <name>', 'predicate of the fact, declared by the domain', validName);
   for (const option of own) saying.addOption(option);
-  withSharedOptions(withAuthority(saying))
+  withAuthority(saying)
     .addHelpText(
       'after',
       `\nExample:\n  assize memory ${name} notes --space ward-3 --subject "patient 7" --predicate takes \\\n` +

@@ -1,4 +1,4 @@
-import { inSession, withSharedOptions } from '@assize/command';
+import { inSession } from '@assize/command';
 import type { Command } from 'commander';
 import { spaceOption, validName } from '../assert-memory.ts';
 import { completeSelector, type ErasingOptions, erasedIn, withErasing } from '../erase-with-writ.ts';
@@ -11,17 +11,15 @@ interface Options extends ErasingOptions {
 }
 
 export function erase(command: Command): void {
-  withSharedOptions(
-    withErasing(
-      command
-        .command('erase')
-        .description('erase all versions of the facts of a subject; hashes, principal and reason stay in the ledger')
-        .argument('<trajectory>', 'trajectory that recorded the statements')
-        .addOption(spaceOption)
-        .requiredOption('--subject <name>', 'subject of the facts', validName)
-        .option('--predicate <name>', 'only facts of this predicate', validName)
-        .option('--claim <id>', 'only the facts of one claim; 8 digits are enough'),
-    ),
+  withErasing(
+    command
+      .command('erase')
+      .description('erase all versions of the facts of a subject; hashes, principal and reason stay in the ledger')
+      .argument('<trajectory>', 'trajectory that recorded the statements')
+      .addOption(spaceOption)
+      .requiredOption('--subject <name>', 'subject of the facts', validName)
+      .option('--predicate <name>', 'only facts of this predicate', validName)
+      .option('--claim <id>', 'only the facts of one claim; 8 digits are enough'),
   )
     .addHelpText(
       'after',

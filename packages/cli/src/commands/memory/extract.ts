@@ -25,7 +25,6 @@ import {
   STDIN,
   share,
   withAssize,
-  withSharedOptions,
   yellow,
 } from '@assize/command';
 import { segment } from 'assize/internal/authority';
@@ -64,31 +63,29 @@ const LINE = z.strictObject({
 });
 
 export function extract(command: Command): void {
-  withSharedOptions(
-    withAuthority(
-      command
-        .command('extract')
-        .description('assert the facts that a model finds in messages')
-        .argument('<file>', 'messages as JSON Lines, or - for standard input')
-        .argument('<trajectory>', 'trajectory that records the facts')
-        .requiredOption('--model <file>', 'module that exports a function model: from a prompt to its answer')
-        .addOption(repeatable('--subject <name>', 'allowed subject of a fact'))
-        .option('--authors', 'or allow the author of each message')
-        .option('--any-subject', 'or allow any subject')
-        .addOption(
-          new Option('--reference <instant>', 'time of messages without "at" (default: none)').argParser(instantOrDay),
-        )
-        .addOption(new Option('--confidence-max <n>', 'maximum confidence, from 0 to 1 (default: 1)').argParser(share))
-        .addOption(
-          new Option('--batch <n>', `messages of one prompt, up to ${BATCH_MAX}`).argParser(positive).default(BATCH),
-        )
-        .addOption(
-          new Option('--sample <n>', 'number of the sample; another number requests new answers')
-            .argParser(count)
-            .default(0),
-        )
-        .option('--dry-run', 'list the facts, and assert nothing'),
-    ),
+  withAuthority(
+    command
+      .command('extract')
+      .description('assert the facts that a model finds in messages')
+      .argument('<file>', 'messages as JSON Lines, or - for standard input')
+      .argument('<trajectory>', 'trajectory that records the facts')
+      .requiredOption('--model <file>', 'module that exports a function model: from a prompt to its answer')
+      .addOption(repeatable('--subject <name>', 'allowed subject of a fact'))
+      .option('--authors', 'or allow the author of each message')
+      .option('--any-subject', 'or allow any subject')
+      .addOption(
+        new Option('--reference <instant>', 'time of messages without "at" (default: none)').argParser(instantOrDay),
+      )
+      .addOption(new Option('--confidence-max <n>', 'maximum confidence, from 0 to 1 (default: 1)').argParser(share))
+      .addOption(
+        new Option('--batch <n>', `messages of one prompt, up to ${BATCH_MAX}`).argParser(positive).default(BATCH),
+      )
+      .addOption(
+        new Option('--sample <n>', 'number of the sample; another number requests new answers')
+          .argParser(count)
+          .default(0),
+      )
+      .option('--dry-run', 'list the facts, and assert nothing'),
   )
     .addHelpText(
       'after',

@@ -12,7 +12,6 @@ import {
   type Session,
   STDIN,
   withAssize,
-  withSharedOptions,
 } from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import { type AssizeError, isAssizeError } from 'assize/internal/base';
@@ -47,17 +46,15 @@ const LINE = z.strictObject({
 });
 
 export function importFacts(command: Command): void {
-  withSharedOptions(
-    withAuthority(
-      command
-        .command('import')
-        .description('assert the facts of a JSON Lines file, in batches')
-        .argument('<file>', 'JSON Lines file, or - for standard input')
-        .argument('<trajectory>', 'trajectory that records the facts')
-        .addOption(
-          new Option('--batch <n>', `lines of one commit, up to ${BATCH_MAX}`).argParser(positive).default(BATCH_MAX),
-        ),
-    ),
+  withAuthority(
+    command
+      .command('import')
+      .description('assert the facts of a JSON Lines file, in batches')
+      .argument('<file>', 'JSON Lines file, or - for standard input')
+      .argument('<trajectory>', 'trajectory that records the facts')
+      .addOption(
+        new Option('--batch <n>', `lines of one commit, up to ${BATCH_MAX}`).argParser(positive).default(BATCH_MAX),
+      ),
   )
     .addHelpText(
       'after',

@@ -21,7 +21,6 @@ import {
   type Session,
   STDIN,
   withAssize,
-  withSharedOptions,
   yellow,
 } from '@assize/command';
 import { segment } from 'assize/internal/authority';
@@ -60,18 +59,16 @@ const FACT = z.strictObject({
 });
 
 export function remember(command: Command): void {
-  withSharedOptions(
-    withAuthority(
-      command
-        .command('remember')
-        .description('record the facts of chat messages')
-        .argument('<file>', 'messages as JSON Lines, or - for standard input')
-        .argument('<trajectory>', 'trajectory that records the facts')
-        .option('--user <name>', 'author of the messages of the role user')
-        .addOption(repeatable('--metadata <name=value>', 'note on each fact, by which ask can filter'))
-        .option('--model <file>', 'module that exports a function model (default: the model of the config)')
-        .option('--facts <file>', 'facts as JSON Lines, in place of a model'),
-    ),
+  withAuthority(
+    command
+      .command('remember')
+      .description('record the facts of chat messages')
+      .argument('<file>', 'messages as JSON Lines, or - for standard input')
+      .argument('<trajectory>', 'trajectory that records the facts')
+      .option('--user <name>', 'author of the messages of the role user')
+      .addOption(repeatable('--metadata <name=value>', 'note on each fact, by which ask can filter'))
+      .option('--model <file>', 'module that exports a function model (default: the model of the config)')
+      .option('--facts <file>', 'facts as JSON Lines, in place of a model'),
   )
     .addHelpText(
       'after',

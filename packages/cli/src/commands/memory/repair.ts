@@ -1,15 +1,5 @@
 import { ChatMemory, type Repair } from '@assize/agents/internal/chat';
-import {
-  EXIT,
-  headOf,
-  inSession,
-  line,
-  readingAssize,
-  type Session,
-  withAssize,
-  withSharedOptions,
-  yellow,
-} from '@assize/command';
+import { EXIT, headOf, inSession, line, readingAssize, type Session, withAssize, yellow } from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import { systemClock } from 'assize/internal/oracle';
 import { counted, shortId, shortTime } from 'assize/internal/views';
@@ -23,15 +13,13 @@ interface Options extends AssertOptions {
 }
 
 export function repair(command: Command): void {
-  withSharedOptions(
-    withAuthority(
-      command
-        .command('repair')
-        .description('list what followed from a false fact, or withdraw it')
-        .argument('<fact>', 'id of the fact as listed by ask, or its first 8 digits')
-        .argument('<trajectory>', 'trajectory that sees the fact, and records the withdrawal')
-        .addOption(new Option('--apply', 'withdraw the fact and the facts that followed from it, in one commit')),
-    ),
+  withAuthority(
+    command
+      .command('repair')
+      .description('list what followed from a false fact, or withdraw it')
+      .argument('<fact>', 'id of the fact as listed by ask, or its first 8 digits')
+      .argument('<trajectory>', 'trajectory that sees the fact, and records the withdrawal')
+      .addOption(new Option('--apply', 'withdraw the fact and the facts that followed from it, in one commit')),
   )
     .addHelpText(
       'after',

@@ -1,4 +1,4 @@
-import { CliError, EXIT, inSession, line, withAssize, withSharedOptions } from '@assize/command';
+import { CliError, EXIT, inSession, line, withAssize } from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
@@ -20,16 +20,14 @@ interface Options extends AssertOptions {
 }
 
 export function withdraw(command: Command): void {
-  withSharedOptions(
-    withAuthority(
-      command
-        .command('withdraw')
-        .description('withdraw a source: facts that rest on it alone are no longer believed')
-        .argument('<trajectory>', 'trajectory that records the withdrawal')
-        .addOption(new Option('--source <name>', 'source to withdraw').argParser(validName).makeOptionMandatory())
-        .addOption(new Option('--subject <name>', 'only facts of this subject').argParser(validName))
-        .addOption(new Option('--predicate <name>', 'only facts of this predicate').argParser(validName)),
-    ),
+  withAuthority(
+    command
+      .command('withdraw')
+      .description('withdraw a source: facts that rest on it alone are no longer believed')
+      .argument('<trajectory>', 'trajectory that records the withdrawal')
+      .addOption(new Option('--source <name>', 'source to withdraw').argParser(validName).makeOptionMandatory())
+      .addOption(new Option('--subject <name>', 'only facts of this subject').argParser(validName))
+      .addOption(new Option('--predicate <name>', 'only facts of this predicate').argParser(validName)),
   )
     .addHelpText(
       'after',

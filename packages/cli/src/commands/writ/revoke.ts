@@ -1,10 +1,7 @@
 import {
-  anchorsOption,
   CliError,
-  domainOption,
   EXIT,
   type ExitCode,
-  entryKeyOption,
   ephemeralWrit,
   findWrit,
   green,
@@ -19,9 +16,8 @@ import {
   requireAnchor,
   type Session,
   type SharedOptions,
-  signerOption,
   withAssize,
-  withSharedOptions,
+  withOpeningOptions,
   writsIn,
   yellow,
 } from '@assize/command';
@@ -43,7 +39,7 @@ interface Options extends SharedOptions, OpeningOptions {
 }
 
 export function revoke(command: Command): void {
-  withSharedOptions(
+  withOpeningOptions(
     command
       .command('revoke')
       .description('revoke a writ and all its descendants permanently')
@@ -52,11 +48,11 @@ export function revoke(command: Command): void {
       .requiredOption('--reason <text>', 'reason for the revocation; stays in the ledger')
       .option('--key <file>', 'private key of the holder of --by, or of an anchor (default: the root key of the store)')
       .option('--by <file>', 'writ that authorises the revocation: an ancestor that grants assize.revoke on writ:**')
-      .option('--principal <name>', 'without --by: the revoking principal, subject of the short-lived writ', 'operator')
-      .addOption(domainOption)
-      .addOption(anchorsOption)
-      .addOption(signerOption)
-      .addOption(entryKeyOption),
+      .option(
+        '--principal <name>',
+        'without --by: the revoking principal, subject of the short-lived writ',
+        'operator',
+      ),
   )
     .addHelpText(
       'after',

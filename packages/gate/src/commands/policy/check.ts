@@ -1,6 +1,7 @@
 import {
   domainOption,
   EXIT,
+  type ExitCode,
   green,
   inSession,
   line,
@@ -8,18 +9,23 @@ import {
   loadTools,
   noOverrideText,
   ownDomains,
+  red,
   ruleTableIn,
+  type Session,
   type StorelessOptions,
   toolsOption,
   withoutStore,
   yellow,
 } from '@assize/command';
 import type { RuleTable } from 'assize/internal/authority';
+import { isAssizeError } from 'assize/internal/base';
+import type { Tool } from 'assize/internal/effects';
 import { rulesWithoutOverride, type UnknownName, unknownNames } from 'assize/internal/kernel';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';
+import { faultText, type RulesFault, warningsOf } from '#gateway';
 import { isRulesFile } from '../is-rules-file.ts';
-import { checkRules } from './check-rules.ts';
+import { casesBeside, rulesFaultsOf, rulesFileIn } from '../rules-files.ts';
 
 interface Options extends StorelessOptions {
   readonly domain: readonly string[];
@@ -89,4 +95,40 @@ const OWNERS = { action: 'domain or tool', role: 'domain', tool: 'tool' } as con
 
 function textOf({ rule, pointer, kind, name }: UnknownName) {
   return line`${yellow('unknown')} ${kind} ${name} of rule ${rule} (${pointer}): no ${OWNERS[kind]} has it`;
+}
+
+/** Prints the faults of a rules file, or the warnings about it. */
+function checkRules({ json, out }: Session, path: string, tools: readonly Tool[]): ExitCode {
+  const read = faultsOr(() => ({ file: rulesFileIn(path), beside: casesBeside(path) }));
+  if ('faults' in read) {
+    if (json) out.document({ faults: read.faults });
+    else for (const fault of read.faults) out.line(line`${red('fault')} ${faultText(fault)}`);
+    return EXIT.negative;
+  }
+  const { file, beside } = read;
+  const { rules } = file;
+  const cases = [...file.cases, ...beside];
+  const warnings = warningsOf(file, tools);
+  if (json) out.document({ faults: [], rules: rules.id, count: rules.rules.length, cases: cases.length, warnings });
+  else {
+    for (const warning of warnings) out.line(line`${yellow('warning')} ${faultText(warning)}`);
+    const parts = [
+      counted(rules.rules.length, 'rule'),
+      counted(rules.limits.length, 'limit'),
+      counted(rules.tools.length, 'tool'),
+      counted(cases.length, 'case'),
+    ].join(', ');
+    if (warnings.length === 0) out.line(line`${green('known')}: all names in ${rules.id} (${parts})`);
+  }
+  return warnings.length === 0 ? EXIT.ok : EXIT.negative;
+}
+
+function faultsOr<T extends object>(read: () => T): T | { readonly faults: readonly RulesFault[] } {
+  try {
+    return read();
+  } catch (error) {
+    const faults = isAssizeError(error, 'bad_input') ? rulesFaultsOf(error) : undefined;
+    if (faults === undefined) throw error;
+    return { faults };
+  }
 }

@@ -1,11 +1,8 @@
 import {
   anchoredRoot,
-  anchorsOption,
   CliError,
-  domainOption,
   EXIT,
   type ExitCode,
-  entryKeyOption,
   ephemeralWrit,
   findEntry,
   headOf,
@@ -17,9 +14,8 @@ import {
   SERVED,
   type Session,
   type SharedOptions,
-  signerOption,
   withAssize,
-  withSharedOptions,
+  withOpeningOptions,
 } from '@assize/command';
 import type { Store } from 'assize/internal/stores';
 import { shortId, shortTime } from 'assize/internal/views';
@@ -34,17 +30,13 @@ interface EndOptions extends SharedOptions, OpeningOptions {
 }
 
 export function endStanding(command: Command): void {
-  withSharedOptions(
+  withOpeningOptions(
     command
       .command('end')
       .description('end a standing approval at once')
       .argument('<id>', 'id of the standing approval, as listed by assize standing')
       .requiredOption('--as <principal>', 'the person, a counselor; recorded')
-      .option('--trajectory <name>', 'its trajectory (default: the one where it is active)')
-      .addOption(domainOption)
-      .addOption(anchorsOption)
-      .addOption(signerOption)
-      .addOption(entryKeyOption),
+      .option('--trajectory <name>', 'its trajectory (default: the one where it is active)'),
   )
     .addHelpText(
       'after',

@@ -1,11 +1,8 @@
 import {
   actingWrit,
   anchoredRoot,
-  anchorsOption,
   CliError,
-  domainOption,
   type ExitCode,
-  entryKeyOption,
   ephemeralWrit,
   headOf,
   inSession,
@@ -20,9 +17,8 @@ import {
   SERVED,
   type Session,
   type SharedOptions,
-  signerOption,
   withAssize,
-  withSharedOptions,
+  withOpeningOptions,
 } from '@assize/command';
 import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
@@ -48,7 +44,7 @@ interface GrantOptions extends SharedOptions, OpeningOptions {
 }
 
 export function grant(command: Command): void {
-  withSharedOptions(
+  withOpeningOptions(
     command
       .command('grant')
       .description('ask for a standing approval, which a counselor then approves')
@@ -60,11 +56,7 @@ export function grant(command: Command): void {
       .requiredOption('--until <end>', `its end: ${UNTIL_HELP}`, untilOf)
       .requiredOption('--because <text>', 'the reason; recorded', reason)
       .option('--id <id>', 'its id: lower-case letters, digits and - (default: a new one)')
-      .option('--as <principal>', 'the person who asks, and cannot approve it; recorded (default: the agent itself)')
-      .addOption(domainOption)
-      .addOption(anchorsOption)
-      .addOption(signerOption)
-      .addOption(entryKeyOption),
+      .option('--as <principal>', 'the person who asks, and cannot approve it; recorded (default: the agent itself)'),
   )
     .addHelpText(
       'after',
