@@ -50,7 +50,8 @@ test('the installed command ends with 0 at Assize, and else with 2', async () =>
   const main = join(import.meta.dirname, '../../../../cli/src/main.ts');
   const run = (line: string): Promise<number | null> => {
     const shell = spawn('sh', ['-c', refusing(line, 'claude-code')], { stdio: ['pipe', 'ignore', 'ignore'] });
-    shell.stdin.end(EVENT);
+    // A command that ends early reads nothing.
+    shell.stdin.on('error', () => undefined).end(EVENT);
     return new Promise((ended) => shell.once('close', ended));
   };
   const hook = `${process.execPath} ${main} hook claude-code`;
