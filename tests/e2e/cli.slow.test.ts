@@ -298,16 +298,16 @@ describe('domains', () => {
     const names = [
       'budget',
       'udt',
-      'gateway',
-      'incident',
       'demo-payments',
       'agents',
-      'chat',
       'disclosure',
       'airline',
       'retail',
       'moderation',
       'verification',
+      'chat',
+      'gateway',
+      'incident',
     ];
     expect(list.map(({ name }: { name: string }) => name)).toEqual(names);
     expect((await assize('domains')).out).toContain('CANCELLATION_GROUND');
@@ -331,7 +331,7 @@ describe('domains', () => {
   test('that are not there, and files that are none, are refused', async () => {
     await refused(
       ['domains', 'airlines'],
-      /domain airlines does not exist\. Name one of budget, udt, gateway, incident, demo-payments, agents, chat, disclosure, airline, retail, moderation, verification/,
+      /domain airlines does not exist\. Name one of budget, udt, demo-payments, agents, disclosure, airline, retail, moderation, verification, chat, gateway, incident/,
     );
     await refused(['domains', 'budget', 'steal'], /budget has no tool steal\. Name one of: spend/);
     await refused(['domains', '--domain', 'nowhere.ts'], /The domain file .*nowhere\.ts does not exist/);
