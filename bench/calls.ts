@@ -2,12 +2,13 @@
  * From an intent to the append of its entry, for an action that declares one keyed call. The
  * baseline is the same action without a call. One proposal follows the other.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { z } from 'zod';
 import { generateKeys } from '#canon';
 import { declareTool } from '#effects';
 import { call, defineDomain, pass } from '#kernel';
 import { Assize } from '#runtime';
-import { MemoryStore } from '#stores';
 import { type BenchResult, formatTable, percentile } from './measure.ts';
 import { benchWrit } from './shop.ts';
 

@@ -6,11 +6,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { McpServer, Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
-import { MemoryStore, openStore, type Store } from '#stores';
+import { openStore, type Store } from '#stores';
 import { connected, served } from '../tests/support/mcp/served-gateway.ts';
 import { type BenchResult, median } from './measure.ts';
 

@@ -2,11 +2,12 @@
  * From an intent to the append of its entry while other proposals wait for an approval, under
  * `freeze: 'reserve'`. The baseline is the same proposal while none waits.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { z } from 'zod';
 import { generateKeys } from '#canon';
 import { defineDomain, escalate, pass, reject } from '#kernel';
 import { Assize } from '#runtime';
-import { MemoryStore } from '#stores';
 import { type BenchResult, formatTable, percentile } from './measure.ts';
 import { benchWrit } from './shop.ts';
 

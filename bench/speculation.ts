@@ -5,10 +5,11 @@
  * part. The baseline is a bare loop that makes the same number of plan lists and uses one. A second
  * part measures complete transactions, with ruling and entries, in a store in memory.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { Assize, type Domain, generateKeys } from 'assize';
 import { z } from 'zod';
 import { type Claim, Coordinator, covers, declareTool, readClaim } from '#effects';
-import { MemoryStore } from '#stores/memory';
 import { type BenchResult, keep, percentile } from './measure.ts';
 import type { PeerFigures } from './peer.ts';
 import { benchWrit, shop, shopState, visit } from './shop.ts';

@@ -4,8 +4,8 @@
  */
 
 import { traceAssize } from '@assize/opentelemetry';
+import { MemoryStore } from '@assize/testing/memory';
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
-import { MemoryStore } from '#stores';
 import { installTracer, type Tracer, traced } from '#traces';
 import { type BenchResult, type Contender, compare, formatTable, keep, rateResult } from './measure.ts';
 import { openShop, visit } from './shop.ts';

@@ -11,12 +11,12 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
-  assize: [83.3, 552],
+  assize: [82, 542],
   '@assize/postgres': [7.9, 40],
   '@assize/command': [3.3, 21.2],
   '@assize/cli': [16.2, 119.2],
   '@assize/server': [17.3, 135],
-  '@assize/testing': [12, 118],
+  '@assize/testing': [13.4, 128.3],
   '@assize/gate': [14.6, 113.1],
   '@assize/agents': [11.5, 84.1],
   '@assize/tools': [8.5, 60],

@@ -1,7 +1,7 @@
 import { type ChatAnswer, type ChatModel, type ChatRequest, ModelError } from '@assize/agents/internal/models';
 import { type BudgetState, budget } from '@assize/cli/internal/domains/budget';
+import { MemoryStore } from '@assize/testing/memory';
 import { defineDomain, pass } from 'assize/internal/kernel';
-import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ComparedAgent } from './agents.ts';

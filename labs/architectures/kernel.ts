@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { issueWrit } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
 import { addMicros, copyJson, generateKeys, WORLD_LIMITS } from 'assize/internal/canon';
 import { fixedClock } from 'assize/internal/oracle';
 import { Assize, type Ruling, type Trajectory } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores/memory';
 import type { AgentProposal, Architecture, Execution, Outcome, Setting } from './architecture.ts';
 
 /**

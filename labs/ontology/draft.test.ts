@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { createOracle, fixedClock } from 'assize/internal/oracle';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { START } from '../../tests/support/ledger/runtime.ts';
 import { LIBRARY } from '../../tests/support/process/guide-files.ts';

@@ -63,7 +63,7 @@ test('the command lists all skips and fails on one without a known reason', () =
   const run = (...names: readonly string[]) => {
     const result = (fullName: string) => ({ status: 'skipped', fullName });
     const testResults = [
-      { name: join(root, 'packages/assize/src/stores/memory/store.test.ts'), assertionResults: names.map(result) },
+      { name: join(root, 'packages/testing/src/memory/store.test.ts'), assertionResults: names.map(result) },
       {
         name: join(root, 'packages/assize/src/kernel/state/draft.test.ts'),
         assertionResults: [{ status: 'passed', fullName: 'ran' }],
@@ -79,7 +79,7 @@ test('the command lists all skips and fails on one without a known reason', () =
   expect(run(known)).toEqual({
     status: 0,
     lines: [
-      '1 skipped, as a store in memory ends with its object: packages/assize/src/stores/memory/store.test.ts (1)',
+      '1 skipped, as a store in memory ends with its object: packages/testing/src/memory/store.test.ts (1)',
       '1 passed, 0 failed, 1 skipped',
     ],
   });
@@ -87,7 +87,7 @@ test('the command lists all skips and fails on one without a known reason', () =
   expect(status).toBe(1);
   expect(lines.slice(1)).toEqual([
     '1 SKIPPED WITHOUT A REASON that tests/support/skips.ts has:',
-    '  packages/assize/src/stores/memory/store.test.ts > a law that nobody wanted',
+    '  packages/testing/src/memory/store.test.ts > a law that nobody wanted',
     '1 passed, 0 failed, 2 skipped',
   ]);
 });

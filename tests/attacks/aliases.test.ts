@@ -13,10 +13,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
-import { MemoryStore } from '#stores';
 import { fileResolver } from '#tools/files';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { tally } from '../support/tools/effect-sink.ts';

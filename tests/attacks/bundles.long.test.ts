@@ -5,13 +5,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { zipSync } from 'fflate';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type BundleScope, verifyBundle } from '#bundle';
 import { hashText } from '#canon';
 import type { LedgerStore, LogStore } from '#ledger';
 import { formatVerifierKey, type VerifierKey } from '#merkle';
-import { MemoryStore } from '#stores';
 import { amendmentCases } from '../support/ledger/amendment-cases.ts';
 import { approvalCases } from '../support/ledger/approval-cases.ts';
 import { beliefCases } from '../support/ledger/belief-cases.ts';

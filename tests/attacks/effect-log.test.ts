@@ -1,5 +1,6 @@
 /** Rows that an attacker writes into the effect log, without a key of the runtime. */
 import { setImmediate as turn } from 'node:timers/promises';
+import { MemoryStore } from '@assize/testing/memory';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Json } from '#base';
 import {
@@ -14,7 +15,6 @@ import {
 import { type BlobRef, type BlobRow, type EntrySigner, type Hash, type LoggedTransaction, storeSalted } from '#ledger';
 import type { Clock } from '#oracle';
 import { type Assize, type RuntimeError, verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 import { keysOf } from '../support/ledger/rows.ts';
 import { HandClock, operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';

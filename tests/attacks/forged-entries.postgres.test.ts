@@ -2,12 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, onTestFinished, test } from 'vitest';
 import { ROOT_LOG, RootLog } from '#cells';
 import { fsck, requireLogged } from '#checkpoints';
 import { type EntryRow, exportLines, importLines, integrateLog } from '#ledger';
 import { Assize, verifyStore } from '#runtime';
-import { MemoryStore, openStore, type Store, sealKeys } from '#stores';
+import { openStore, type Store, sealKeys } from '#stores';
 import { insertOf } from '../support/ledger/insert-of.ts';
 import { onEveryDatabase } from '../support/ledger/stores.ts';
 import { openUnguarded } from '../support/ledger/unguarded.ts';

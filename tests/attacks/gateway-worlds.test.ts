@@ -1,8 +1,10 @@
 /** Attacks 65 and 66 of docs/design/threats.md: ways around the rules of the file. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { type GatewayState, gateway, type Rules, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
-import { MemoryStore, type Store } from '#stores';
+import type { Store } from '#stores';
 import { start, type TestServer } from '../support/server/serving.ts';
 
 const rulesOf = (id: string, does: 'allow' | 'deny'): Rules =>

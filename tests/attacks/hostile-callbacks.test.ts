@@ -2,6 +2,8 @@
  * Every callback does something hostile once. The caller gets a ruling or a typed error, the state
  * in memory stays the state of the ledger, the process goes on, and so does the trajectory.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { isAssizeError, type Json, toError } from '#base';
@@ -22,7 +24,6 @@ import {
 } from '#kernel';
 import { seededRandom } from '#oracle';
 import type { AssizeOptions, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { callbacksOf } from '../support/callbacks.ts';
 import { soundState } from '../support/ledger/desk.ts';
 import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';

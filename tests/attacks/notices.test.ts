@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, onTestFinished, test } from 'vitest';
-import { MemoryStore } from '#stores';
 import { mailText } from '../../packages/server/src/notices/mail/mail-text.ts';
 import type { ApprovalRequested } from '../../packages/server/src/notices/notice.ts';
 import { NoticeSender } from '../../packages/server/src/notices/notice-sender.ts';

@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '#stores';
 import { callOperation, pay, succeed } from '../support/server/calling.ts';
 import { start } from '../support/server/serving.ts';
 

@@ -1,9 +1,10 @@
 /** Attacks 52 to 56 of docs/design/threats.md: on the grants of agents, at a running server. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import type { PrincipalConfig } from '#config';
 import { gateway } from '#domains/gateway';
 import type { Domain } from '#kernel';
-import { MemoryStore } from '#stores';
 import { type Calling, callOperation, pay, succeed } from '../support/server/calling.ts';
 import { problemFaults } from '../support/server/refusals.ts';
 import { PRINCIPALS, type PrincipalName, start, type TestServer } from '../support/server/serving.ts';

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { MemoryStore } from '@assize/testing/memory';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { JwtConfig, MappedPrincipal, OidcConfig } from '#config';
-import { MemoryStore } from '#stores';
 import { callOperation, succeed } from '../support/server/calling.ts';
 import { startProvider, type TestProvider } from '../support/server/oidc-provider.ts';
 import { problemFaults } from '../support/server/refusals.ts';

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, onTestFinished, test } from 'vitest';
 import { canonicalize, generateKeys, keyedHash } from '#canon';
-import { MemoryStore, SealedRows, sideSecretOf } from '#stores';
+import { SealedRows, sideSecretOf } from '#stores';
 import { pay, succeed } from '../support/server/calling.ts';
 import { ROOT, start } from '../support/server/serving.ts';
 

@@ -2,11 +2,12 @@
  * Attacks 31 to 49 of docs/design/threats.md, on a running server. Attack 41 is in
  * server.long.test.ts.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { hashText, keyedHash } from '#canon';
 import type { PrincipalConfig } from '#config';
 import { credentialsOf } from '#server';
-import { MemoryStore } from '#stores';
 import { type Calling, callOperation, pay, succeed } from '../support/server/calling.ts';
 import { headOf, sendRaw } from '../support/server/raw-http.ts';
 import { problemFaults } from '../support/server/refusals.ts';

@@ -1,11 +1,12 @@
 /** Attacks on the snapshots of a signed ledger, by an attacker who lacks the key. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { writId } from '#authority';
 import { hashText, signText } from '#canon';
 import { fsck } from '#checkpoints';
 import { type EntrySigner, Replayer, type SnapshotRow } from '#ledger';
 import type { AssizeOptions } from '#runtime';
-import { MemoryStore } from '#stores';
 import { snapshotSecretOf } from '../../packages/assize/src/runtime/options.ts';
 import { foldTrajectory } from '../../packages/assize/src/runtime/writer/fold.ts';
 import { type SnapshotKeys, snapshotOf } from '../../packages/assize/src/runtime/writer/snapshots/snapshot.ts';

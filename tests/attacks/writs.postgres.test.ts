@@ -2,6 +2,8 @@
  * Attacks 19 to 24 of docs/design/threats.md: authority that is made up, widened, kept, spent twice
  * or borrowed.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { attenuate, normalizeScope, parseWrit, type Writ, type WritGrant, writId } from '#authority';
 import { isAssizeError } from '#base';
@@ -9,7 +11,6 @@ import { canonicalize, signText } from '#canon';
 import { type EntryRow, entryRow, type LedgerStore, readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type AssizeOptions, type ProposalInput, type Ruling, type Trajectory, verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../support/ledger/desk.ts';
 import { keysOf } from '../support/ledger/rows.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';

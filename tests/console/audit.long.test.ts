@@ -1,7 +1,7 @@
 /** The audit of the console, in a real Chromium. */
 import { readFile } from 'node:fs/promises';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '#stores';
 import { bodyOf, endedKey, FAILED_KIND } from '../../packages/server/src/notices/queue/delivery-rows.ts';
 import { receiversOf } from '../../packages/server/src/notices/receivers.ts';
 import { expectAccessible, withConsole } from '../support/console/browser.ts';

@@ -1,9 +1,10 @@
 /** The inbox of the console, in a real Chromium. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { gateway, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
-import { MemoryStore } from '#stores';
 import { expectAccessible, withConsole } from '../support/console/browser.ts';
 import { succeed } from '../support/server/calling.ts';
 import type { TestServer } from '../support/server/serving.ts';

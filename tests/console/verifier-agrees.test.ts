@@ -1,7 +1,8 @@
 /** The verifier of the page beside that of the runtime, on honest and forged ledgers. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { verifyBundle } from '#bundle';
-import { MemoryStore } from '#stores';
 import { readZip } from '../../console/verify/bundle/read-zip.ts';
 import { verify } from '../../console/verify/bundle/verify.ts';
 import { amendmentCases } from '../support/ledger/amendment-cases.ts';

@@ -1,8 +1,9 @@
 /** The page's verifier of exports: honest ledgers, forged ones, and exports with one change. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type EntryRow, integrateLog, logHead } from '#ledger';
-import { MemoryStore } from '#stores';
 import { readZip } from '../../console/verify/bundle/read-zip.ts';
 import { verify } from '../../console/verify/bundle/verify.ts';
 import { hexOf } from '../../console/verify/bytes/text.ts';

@@ -3,10 +3,10 @@
  * without it.
  */
 import { readFileSync } from 'node:fs';
+import { MemoryStore } from '@assize/testing/memory';
 import { generateKeys } from 'assize';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { deepReplay, deepReplayStore } from '#replay';
-import { MemoryStore } from '#stores';
 import {
   adjudicateAirline,
   bareAirline,

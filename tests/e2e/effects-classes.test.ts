@@ -4,12 +4,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { writId } from '#authority';
 import { type Delivery, declareTool, type Reversibility, readTransaction, type Sink, type Tool } from '#effects';
 import { defineDomain } from '#kernel';
 import { listWrits, type Ruling, type Trajectory, type Transaction } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { OutsideSink, Steps, toolFor } from '../support/tools/effect-sink.ts';
 import { attended } from '../support/tools/ledger-with-effects.ts';

@@ -1,11 +1,11 @@
 /** The codes, phases and records of the effects, compared with docs/design/effects.md. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { type EffectPayload, readTransaction } from '#effects';
 import type { Hash, LoggedTransaction } from '#ledger';
 import type { Transaction } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../support/tools/effect-sink.ts';
 

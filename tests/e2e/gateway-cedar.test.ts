@@ -1,8 +1,9 @@
 /** The gateway domain with a Cedar policy in the place of the policy of a rules file. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { gateway, readRules } from '#domains/gateway';
 import { cedarPolicy } from '#integrations/cedar';
-import { MemoryStore } from '#stores/memory';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
 const SCHEMA = `

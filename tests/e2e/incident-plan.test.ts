@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { attenuate, writId } from '#authority';
 import { blastRadius, type IncidentStart } from '#blast';
@@ -6,7 +7,6 @@ import { budget } from '#domains/budget';
 import { type PlanOptions, planResponse } from '#incidents';
 import type { Hash } from '#ledger';
 import { listWrits } from '#runtime';
-import { MemoryStore } from '#stores/memory';
 import { type Desk, desk } from '../support/domains/gateway/desk.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { Bank, payments } from '../support/tools/bank.ts';

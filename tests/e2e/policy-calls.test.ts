@@ -2,6 +2,8 @@
  * A rule table and the same policy in Cedar judge the calls of proposals: calls that an action
  * declares from the state, calls of a transaction body, and calls of an amendment.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { type Policy, parseRuleTable, ruleTable, type Store } from 'assize';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -11,7 +13,6 @@ import { call, defineDomain } from '#kernel';
 import { readRow } from '#ledger';
 import { backtest, deepReplay } from '#replay';
 import type { Ruling, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { payloads } from '../support/ledger/desk.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 

@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Sink } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Trajectory, Transaction, TransactionOptions, TransactionOutcome } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { type Fault, type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
 import { codeOf, hanging, never } from './hanging-tools.ts';

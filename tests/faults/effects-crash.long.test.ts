@@ -1,3 +1,4 @@
+import type { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test, vi } from 'vitest';
 import {
   type Decision,
@@ -10,7 +11,6 @@ import {
 } from '#effects';
 import type { Domain } from '#kernel';
 import { type Assize, type TransactionOutcome, type UnresolvedEffect, verifyStore } from '#runtime';
-import type { MemoryStore } from '#stores';
 import { operatorWrit, writFor } from '../support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import { tally } from '../support/tools/effect-sink.ts';

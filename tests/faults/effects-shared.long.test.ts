@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { declareTool, type Sink, type Tool } from '#effects';
 import type { EffectWrite, SharedEffectStore } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Assize, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
+import { MemoryStore } from '@assize/testing/memory';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Delivery } from '#effects';
 import type { UnresolvedEffect } from '#runtime';
-import { MemoryStore } from '#stores';
 import { fileScope, fileTools } from '#tools/files';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { Steps, storeOf, tally } from '../support/tools/effect-sink.ts';

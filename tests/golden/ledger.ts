@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import {
   type BlobRow,
   compareWithHead,
@@ -18,7 +19,6 @@ import {
 } from '#ledger';
 import { parseCheckpoint, parseNote } from '#merkle';
 import { verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 import { RowsReader } from '../support/ledger/rows.ts';
 
 export const V1: string = join(import.meta.dirname, 'v1');

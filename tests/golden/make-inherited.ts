@@ -3,8 +3,9 @@
  * `node tests/golden/make-inherited.ts`. The ledger is an addition to version 1. The other ledgers
  * of version 1 stay unchanged. No ledger is ever overwritten.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { importLines } from '#ledger';
-import { MemoryStore } from '#stores';
 import { beliefCases } from '../support/ledger/belief-cases.ts';
 import { type Ledger, linesOf } from '../support/ledger/erasure-cases.ts';
 import type { Change } from './ledger.ts';

@@ -5,10 +5,10 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { replayRun, runAgents } from '#agents';
 import { exportLines, integrateLog } from '#ledger';
 import { createOracle, listingKeyOf, type OracleRow, seededRandom } from '#oracle';
-import { MemoryStore } from '#stores';
 import { HandClock, operator, runtimeOver } from '../support/ledger/runtime.ts';
 import { V1 } from './ledger.ts';
 import { clerk, filing } from './run.ts';

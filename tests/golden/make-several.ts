@@ -3,9 +3,10 @@
  * `node tests/golden/make-several.ts`. The ledger is an addition to version 1. The other ledgers of
  * version 1 stay unchanged. No ledger is ever overwritten.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { seededRandom } from '#oracle';
 import { Assize, type Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { doctor, pendingOf, severalOf } from '../support/ledger/multi-approval.ts';
 import { keysOf } from '../support/ledger/rows.ts';
 import { HandClock, intent, operator, writFor } from '../support/ledger/runtime.ts';

@@ -3,10 +3,11 @@
  * an addition to version 1. The other ledgers of version 1 stay unchanged. No ledger is ever
  * overwritten.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { z } from 'zod';
 import { seededRandom } from '#oracle';
 import { Assize, type Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { keysOf } from '../support/ledger/rows.ts';
 import { HandClock, operator, writFor } from '../support/ledger/runtime.ts';
 import { asked, atMost, counter } from '../support/ledger/versions.ts';

@@ -5,13 +5,13 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { hashText } from '#canon';
 import { makeCheckpoint } from '#checkpoints';
 import { exportLines, type Hash, importLines, integrateLog, type LedgerStore } from '#ledger';
 import { Frontier, formatVerifierKey, leafHash, signerKey } from '#merkle';
 import { seededRandom } from '#oracle';
 import { Assize, type Ruling, type Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { ward } from '../support/clinic/ward.ts';
 import { deskOf } from '../support/ledger/desk.ts';
 import { keysOf } from '../support/ledger/rows.ts';

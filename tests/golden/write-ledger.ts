@@ -1,11 +1,11 @@
 /** Writes a golden ledger once: the export, its checkpoint and the verdict on each change of it. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MemoryStore } from '@assize/testing/memory';
 import { hashText } from '#canon';
 import { makeCheckpoint } from '#checkpoints';
 import { entryRow, exportLines, integrateLog } from '#ledger';
 import { signerKey } from '#merkle';
-import type { MemoryStore } from '#stores';
 import { keysOf } from '../support/ledger/rows.ts';
 import { type Change, type Golden, V1, verdictsOf } from './ledger.ts';
 

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readCheckpoint } from '@assize/audit/internal/checkpoints';
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BUNDLE_ENTRIES_MAX, type BundleScope, verifyBundle } from '#bundle';
 import type { EntryRow } from '#ledger';
-import { MemoryStore } from '#stores';
 import { proofsOf } from '../../packages/audit/src/bundle/proofs.ts';
 import { selectEntries } from '../../packages/audit/src/bundle/select.ts';
 import { cases } from '../support/cases.ts';

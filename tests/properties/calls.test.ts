@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -5,7 +6,6 @@ import { DidNothing, declareTool } from '#effects';
 import { call, defineDomain, escalate, pass, reject } from '#kernel';
 import { deepReplay } from '#replay';
 import type { Assize, Ruling, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 

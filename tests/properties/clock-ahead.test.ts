@@ -5,13 +5,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Writ } from '#authority';
 import { addMicros, type Instant } from '#canon';
 import type { Clock } from '#oracle';
 import { type Assize, type Trajectory, verifyStore } from '#runtime';
-import { MemoryStore, openStore } from '#stores';
+import { openStore } from '#stores';
 import { granted, task } from '../support/ledger/delegations.ts';
 import { deskOf, payloads } from '../support/ledger/desk.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../support/ledger/runtime.ts';

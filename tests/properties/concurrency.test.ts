@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -7,7 +8,6 @@ import type { Batch, CommitPayload, CommitResult, Payload } from '#ledger';
 import { applyPatches, fresh, type Patch } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type ProposalInput, type Ruling, RuntimeError, type Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { COMMIT_ATTEMPTS_MAX } from '../../packages/assize/src/runtime/writer/prepared.ts';
 import { cases } from '../support/cases.ts';
 import { payloads, soundState } from '../support/ledger/desk.ts';

@@ -1,10 +1,10 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Agent, type AgentOracle, runAgents } from '#agents';
 import type { Json } from '#base';
 import { canonicalize, contentHash } from '#canon';
 import { createOracle, fixedClock, seededRandom } from '#oracle';
-import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
 import { runtimeOver, START } from '../support/ledger/runtime.ts';
 import { type AgentSpec, agentOf, agentSpec, population } from '../support/models/generated-agents.ts';

@@ -1,10 +1,10 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { type Agent, runAgents } from '#agents';
 import type { Json } from '#base';
 import { canonicalize } from '#canon';
 import type { CommitPayload, RoleRef } from '#ledger';
 import { createOracle, fixedClock, seededRandom } from '#oracle';
 import type { Ruling, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, START, writFor } from '../support/ledger/runtime.ts';
 import { type AgentSpec, agentOf } from '../support/models/generated-agents.ts';
 import { generatedDomain, type RuleSpec, type ShopState } from '../support/models/generated-domain.ts';

@@ -59,7 +59,7 @@ test('they are two', () => {
 });
 
 test.each(KINDS)('a rule by %s holds in one copy, and another copy’s domain opens nothing', async (kind) => {
-  const store = new ours.MemoryStore();
+  const store = new ours.TemporaryStore();
   const own = tillOf(ours, kind);
   const trajectory = await ours.runtimeOver(store, [own]).create(own, { trajectoryId: 't', writs: [writFor('ann')] });
   const ruling = await trajectory.propose({ ...PAY, writ: writFor('ann') } as never);
@@ -77,7 +77,7 @@ test('no function that runs a domain accepts one of another or unmarked copy', a
   const own = tillOf(ours, 'each');
   const other = tillOf(theirs, 'each') as never;
   const { [Symbol.for('assize.made-by')]: _, ...unmarked } = own as never as Record<symbol, unknown>;
-  const store = new ours.MemoryStore();
+  const store = new ours.TemporaryStore();
   await ours.runtimeOver(store, [own]).create(own, { trajectoryId: 't' });
   const { kernel, replay, ontology, testing, agents } = ours;
   const state = { paid: { bob: 10 } };
@@ -123,8 +123,8 @@ test('a tool, a store and an oracle of another copy are refused as arguments', a
   const tool = ({ effects }: Copy) =>
     effects.declareTool({ name: 'look', input: z.object({}), class: 'read', execute: () => null });
   const over = (store: unknown, more = {}) => ours.runtimeOver(store as never, [], more as never);
-  const store = new ours.MemoryStore();
-  const other = new theirs.MemoryStore();
+  const store = new ours.TemporaryStore();
+  const other = new theirs.TemporaryStore();
   over(store, { tools: [tool(ours)] });
   expect(() => over(store, { tools: [tool(theirs)] })).toThrow(refused('The tool look'));
   expect(() => over(other)).toThrow(refused('The option store'));
@@ -138,7 +138,7 @@ test('a tool, a store and an oracle of another copy are refused as arguments', a
   const domain = tillOf(ours, 'each');
   const trajectory = await ours.runtimeOver(store, [domain]).create(domain, { trajectoryId: 't' });
   const agent = { name: 'a', role: { name: 'teller' }, decide: () => ({ do: 'done' }) };
-  const oracle = (of: Copy) => of.createOracle({ store: new of.MemoryStore(), clock, mode: 'record' });
+  const oracle = (of: Copy) => of.createOracle({ store: new of.TemporaryStore(), clock, mode: 'record' });
   const run = (of: unknown, by: unknown) =>
     ours.agents.runAgents(of as never, [agent as never], { oracle: by } as never);
   await expect(run(trajectory, oracle(theirs))).rejects.toThrow(refused('The option oracle'));
@@ -148,7 +148,7 @@ test('a tool, a store and an oracle of another copy are refused as arguments', a
 });
 
 test('a foreign store is accepted, also a wrapper of this copy’s store', () => {
-  const own = new ours.MemoryStore();
+  const own = new ours.TemporaryStore();
   for (const store of [Object.create(own), new Proxy(own, {}), { commit: () => undefined }])
     expect(() => ours.runtimeOver(store as never, [])).not.toThrow();
 });
@@ -159,7 +159,7 @@ test('a policy and a writ of another copy count as those of this one', async () 
   for (const copy of [ours, theirs]) {
     const policy = copy.ruleTable(copy.parseRuleTable(table as never));
     const domain = tillOf(ours, 'each');
-    const runtime = ours.runtimeOver(new ours.MemoryStore(), [domain], { policy });
+    const runtime = ours.runtimeOver(new ours.TemporaryStore(), [domain], { policy });
     const trajectory = await runtime.create(domain, { trajectoryId: 't' });
     rulings.push(await trajectory.propose({ ...PAY, writ: copy.writFor('ann') } as never));
   }

@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAssizeError } from '#base';
@@ -15,7 +16,6 @@ import {
   verifyTrajectory,
 } from '#ledger';
 import { type DeepReplayReport, deepReplay, deepReplayStore } from '#replay';
-import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import {

@@ -5,12 +5,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { afterAll, describe, test } from 'vitest';
 import type { Delivery, Reversibility, Sink } from '#effects';
 import type { EffectStore, LedgerStore } from '#ledger';
 import { type Assize, verifyStore } from '#runtime';
-import { MemoryStore, openSqlite } from '#stores';
+import { openSqlite } from '#stores';
 import { cases } from '../support/cases.ts';
 import { operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';

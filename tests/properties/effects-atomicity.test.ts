@@ -1,10 +1,10 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Delivery, isPivot, type Reversibility, readTransaction, type Sink } from '#effects';
 import { defineDomain } from '#kernel';
 import { seededRandom } from '#oracle';
 import type { Assize, Transaction, UnresolvedEffect } from '#runtime';
-import { MemoryStore } from '#stores';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';

@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { writId } from '#authority';
@@ -5,7 +6,6 @@ import type { Sink } from '#effects';
 import { readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { listWrits, type Transaction } from '#runtime';
-import { MemoryStore } from '#stores';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { operatorWrit, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';

@@ -1,10 +1,10 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type CallContext, declareTool, type Tool } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Assize, Trajectory, Transaction } from '#runtime';
-import { MemoryStore } from '#stores';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';

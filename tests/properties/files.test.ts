@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#effects';
-import { MemoryStore } from '#stores';
 import { type Disk, fileScope, fileTools } from '#tools/files';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';

@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isAssizeError } from '#base';
 import { canonicalize, hashText } from '#canon';
 import { type BlobRow, type EntryRow, type Payload, Replayer, verifyTrajectory } from '#ledger';
-import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { honestSettlements } from '../support/ledger/settlement-cases.ts';

@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalize } from '#canon';
 import { applyPatches, fresh, type Patch, type PendingPayload } from '#ledger';
 import type { Ruling } from '#runtime';
-import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
 import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import {

@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -6,7 +7,6 @@ import { type Domain, defineDomain, escalate, pass } from '#kernel';
 import type { PendingPayload } from '#ledger';
 import { deepReplay } from '#replay';
 import type { Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { at } from '../support/models/generated-domain.ts';

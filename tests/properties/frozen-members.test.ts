@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { isAssizeError } from '#base';
 import { defineDomain, escalate, pass, reject } from '#kernel';
-import { MemoryStore } from '#stores';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { clone } from '../support/models/json.ts';

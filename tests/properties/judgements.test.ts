@@ -1,9 +1,9 @@
+import type { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { isAssizeError } from '#base';
 import { type CommitPayload, type PendingPayload, readRow } from '#ledger';
 import type { Judgement, Ruling, Trajectory } from '#runtime';
-import type { MemoryStore } from '#stores';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { after, careful, free, payment, proposal } from './payments.ts';
 

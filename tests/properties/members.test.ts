@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Membership, OrderedEvent, MembershipEvent as SaidToStore } from '#ledger';
-import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
 import { broadcast, handedOver, type Message, NOBODY, type Post } from '../support/models/explorer/membership.ts';
 import type { ExplorerEvent } from '../support/models/explorer/view.ts';

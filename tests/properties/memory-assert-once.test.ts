@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type EntryRow, OPEN_END } from '#ledger';
 import { checkMemory, type Memory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
 import { clinic } from '../support/clinic/clinic.ts';
 import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';

@@ -5,13 +5,14 @@
  * is ever overridden, and the state has the name of
  * every approver in order.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isAssizeError } from '#base';
 import type { CommitPayload } from '#ledger';
 import { deepReplay } from '#replay';
 import type { Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { type ClaimRule, type ClaimTerms, claimsOf } from '../support/ledger/claims.ts';
 import { payloads } from '../support/ledger/desk.ts';

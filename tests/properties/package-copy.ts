@@ -11,6 +11,6 @@ import * as testing from '../../packages/testing/src/check-domain/check-domain.t
 
 export { parseRuleTable, ruleTable } from '#authority';
 export { createOracle } from '#oracle';
-export { MemoryStore } from '#stores';
+export { TemporaryStore } from '#stores';
 export { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 export { agents, effects, kernel, ontology, replay, runtime, testing };

@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { z } from 'zod';
@@ -5,7 +6,6 @@ import { declareTool } from '#effects';
 import { call, defineDomain, escalate, pass, reject } from '#kernel';
 import { deepReplay } from '#replay';
 import type { Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
 /** Payments by a total in the state: a director decides above 10, and none is made above 16. */

@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readRow } from '#ledger';
 import type { Assize, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { clinic } from '../support/clinic/clinic.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 

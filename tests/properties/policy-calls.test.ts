@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -7,7 +8,6 @@ import { call, defineDomain } from '#kernel';
 import { readRow } from '#ledger';
 import { backtest, deepReplay } from '#replay';
 import type { Ruling, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 

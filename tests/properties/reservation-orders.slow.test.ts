@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { test } from 'vitest';
 import type { Ruling, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { insurerOf } from '../support/ledger/insurer.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect } from '../support/quick-expect.ts';

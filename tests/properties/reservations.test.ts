@@ -1,10 +1,10 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Domain, defineDomain, escalate, pass, reject } from '#kernel';
 import { deepReplay } from '#replay';
 import type { Ruling } from '#runtime';
-import { MemoryStore } from '#stores';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { clone } from '../support/models/json.ts';

@@ -3,6 +3,8 @@
  * then. The model knows the ancestors of each writ and keeps one set of revocations for each
  * trajectory.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attenuate, delegateWrit, type Writ, writId } from '#authority';
@@ -11,7 +13,6 @@ import type { EntryRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { backtestStore } from '#replay';
 import { type Assize, verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 import { cases, hasUsualCases } from '../support/cases.ts';
 import { deskOf } from '../support/ledger/desk.ts';
 import { keysOf } from '../support/ledger/rows.ts';

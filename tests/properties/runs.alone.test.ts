@@ -1,6 +1,7 @@
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { type Agent, type RunOptions, type RunReplay, replayRun, runAgents } from '#agents';
@@ -16,7 +17,6 @@ import {
   systemRandom,
 } from '#oracle';
 import type { Assize } from '#runtime';
-import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
 import { intent, operator, runtimeOver, START, writFor } from '../support/ledger/runtime.ts';
 import { type AgentSpec, agentOf, population } from '../support/models/generated-agents.ts';

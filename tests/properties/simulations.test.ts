@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -16,7 +17,6 @@ import { isAssizeError } from '#base';
 import { canonicalize, contentHash } from '#canon';
 import { readTransaction } from '#effects';
 import { createOracle, fixedClock, seededRandom } from '#oracle';
-import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
 import { operator, runtimeOver, START } from '../support/ledger/runtime.ts';
 import { type AgentSpec, agentOf, population } from '../support/models/generated-agents.ts';

@@ -55,7 +55,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     why: 'a store in memory ends with its object',
     holds: always,
     files: ['store', 'effects', 'facts', 'log', 'oracle', 'side', 'snapshot'].map(
-      (what) => `packages/assize/src/stores/memory/${what}.test.ts`,
+      (what) => `packages/testing/src/memory/${what}.test.ts`,
     ),
     named: /\((nothing survives the object|nobody can open this store a second time)\)$/,
   },

@@ -3,9 +3,9 @@
  * tool that would.
  */
 
+import { MemoryStore } from '@assize/testing/memory';
 import { generateKeys } from 'assize';
 import { type Domain, defineDomain } from 'assize/internal/kernel';
-import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { recordedTask } from '../tau/index.ts';

@@ -3,8 +3,9 @@
  * kernel, each agent's changes go into a shared log, and both agents are right by their slices.
  * With the kernel, the second proposal is adjudicated on the state after the first.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import type { Domain } from 'assize/internal/kernel';
-import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../tests/support/cases.ts';

@@ -1,8 +1,8 @@
 import type { ChatAnswer, ChatModel, ChatRequest } from '@assize/agents/internal/models';
+import { MemoryStore } from '@assize/testing/memory';
 import { arg, checkArgument, type Json } from 'assize/internal/base';
 import { type Domain, patternText } from 'assize/internal/kernel';
 import { createOracle, type Oracle, type OracleStore, systemClock } from 'assize/internal/oracle';
-import { MemoryStore } from 'assize/internal/stores/memory';
 import type { Architecture, Setting } from '../architecture.ts';
 import { architecture, type Submission, type Verdict } from '../parts.ts';
 import { readVerdict } from './read-verdict.ts';

@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import {
   Assize,
   type Domain,
@@ -10,7 +11,6 @@ import {
   type Trajectory,
   type Writ,
 } from 'assize';
-import { MemoryStore } from 'assize/internal/stores/memory';
 import { z } from 'zod';
 import type { StageOptions } from './stage.ts';
 

@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { Assize, type Domain, defineDomain, generateKeys, issueWrit, type Trajectory, type Writ } from 'assize';
 import type { Resolvers, Tool } from 'assize/internal/effects';
 import type { Transaction, TransactionOptions, TransactionOutcome } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores/memory';
 import { z } from 'zod';
 import type { Mode } from './modes.ts';
 

@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { generateKeys } from 'assize/internal/canon';
-import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppliedOrders } from './applied-orders.ts';

@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { generateKeys } from 'assize/internal/canon';
 import type { EntryKind } from 'assize/internal/ledger';
-import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {

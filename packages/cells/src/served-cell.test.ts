@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { generateKeys } from 'assize/internal/canon';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { ServedCell } from './served-cell.ts';
 

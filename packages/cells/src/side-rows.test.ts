@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { hashText } from 'assize/internal/canon';
 import type { SideStore } from 'assize/internal/ledger';
-import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { copySideRows, dropRuns } from './side-rows.ts';

@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import {
   type BlobRow,
   type EntryRow,
@@ -8,7 +9,6 @@ import {
   Replayer,
   verifyTrajectory,
 } from 'assize/internal/ledger';
-import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {

@@ -1,5 +1,5 @@
 import { type DurableRun, RunCarrier } from '@assize/agents/internal/agents';
-import { MemoryStore } from 'assize/internal/stores';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, onTestFinished, test } from 'vitest';
 import { approveAll, CLERKS, errandRuntime, errands, payTool } from '../../../tests/support/ledger/errands.ts';
 import { limitedAdvancer } from './carry-run.ts';

@@ -1,8 +1,8 @@
 /** Spans of proposals and of approvals of any domain. */
 
+import { MemoryStore } from '@assize/testing/memory';
 import type { Domain } from 'assize/internal/kernel';
 import { traceparentIn } from 'assize/internal/ledger';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { deskOf, FaultyStore, payloads } from '../../../tests/support/ledger/desk.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';

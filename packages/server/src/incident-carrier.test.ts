@@ -2,12 +2,12 @@
 
 import { type IncidentState, incident } from '@assize/audit/internal/incident';
 import { openIncident } from '@assize/audit/internal/incidents';
+import { MemoryStore } from '@assize/testing/memory';
 import { issueWrit, type Writ } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import { INCIDENTS } from 'assize/internal/config';
 import type { Hash } from 'assize/internal/ledger';
 import { type Assize, RuntimeError } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores/memory';
 import { expect, test } from 'vitest';
 import { HandClock, operator, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { till } from '../../../tests/support/server/till.ts';

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import type { LedgerStore } from 'assize/internal/ledger';
-import { MemoryStore, openSqlite, type SqliteStore } from 'assize/internal/stores';
+import { openSqlite, type SqliteStore } from 'assize/internal/stores';
 import { afterAll, describe, expect, test } from 'vitest';
 import { cases } from '../../../tests/support/cases.ts';
 import { loggedOf, writeOf } from './effect-rows.ts';

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
+import { MemoryStore } from '@assize/testing/memory';
 import type { Tool } from 'assize/internal/effects';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import type { Tool } from 'assize/internal/effects';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { allEntries } from '../../../tests/support/ledger/desk.ts';

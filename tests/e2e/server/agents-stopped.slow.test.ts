@@ -1,8 +1,9 @@
 /** A stopped agent commits nothing until two persons bring it back. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Domain } from '#kernel';
-import { MemoryStore } from '#stores';
 import { cases } from '../../support/cases.ts';
 import { HandClock } from '../../support/ledger/runtime.ts';
 import { callOperation, succeed } from '../../support/server/calling.ts';

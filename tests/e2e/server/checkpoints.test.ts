@@ -1,7 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { requireContinuation } from '#checkpoints';
 import { openCheckpoint, parseVerifierKey } from '#merkle';
-import { MemoryStore, type Store } from '#stores';
+import type { Store } from '#stores';
 import { callOperation, pay, succeed } from '../../support/server/calling.ts';
 import { start, type TestServer } from '../../support/server/serving.ts';
 import { startWitness } from '../../support/server/witness.ts';

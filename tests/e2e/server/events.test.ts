@@ -1,6 +1,7 @@
 /** Server-sent events: every entry, once, in the order of the log, also after a reconnect. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '#stores';
 import { faultyStore } from '#testing';
 import { pay, succeed } from '../../support/server/calling.ts';
 import { problemFaults } from '../../support/server/refusals.ts';

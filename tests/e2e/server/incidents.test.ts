@@ -1,9 +1,10 @@
 /** The response to an incident: proposed by an administrator, carried out by the server. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { incident } from '#domains/incident';
 import type { Domain } from '#kernel';
 import { Assize } from '#runtime';
-import { MemoryStore } from '#stores';
 import { type Calling, callOperation, pay, succeed } from '../../support/server/calling.ts';
 import { PRINCIPALS, ROOT, start, type TestServer } from '../../support/server/serving.ts';
 import { till } from '../../support/server/till.ts';

@@ -1,6 +1,8 @@
 /** Many proposals in one request, and a server with more proposals than it can answer soon. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
-import { MemoryStore, type Store } from '#stores';
+import type { Store } from '#stores';
 import { callOperation, pay, succeed } from '../../support/server/calling.ts';
 import { start, type TestServer } from '../../support/server/serving.ts';
 

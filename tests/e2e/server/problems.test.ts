@@ -1,9 +1,10 @@
 /** Every code of docs/errors.md has its status, or is a fault of the server. */
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { LedgerFault } from '#ledger';
 import { OPERATIONS } from '#server';
-import { MemoryStore, StoreError } from '#stores';
+import { StoreError } from '#stores';
 import { faultyStore } from '#testing';
 import { problemOf } from '../../../packages/server/src/problems/problem.ts';
 import { codesWithStatus, statusOf } from '../../../packages/server/src/problems/status.ts';

@@ -1,5 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
-import { MemoryStore, type Store } from '#stores';
+import type { Store } from '#stores';
 import { pay, succeed } from '../../support/server/calling.ts';
 import { start, type TestServer } from '../../support/server/serving.ts';
 

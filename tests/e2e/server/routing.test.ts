@@ -1,8 +1,8 @@
 /** Servers of one store that forward requests to the writer of a trajectory. */
 import { createServer, type Server } from 'node:net';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock, systemRandom } from '#oracle';
-import { MemoryStore } from '#stores';
 import { FORWARDED, ForwardMark } from '../../../packages/server/src/routing/forward-mark.ts';
 import { Members } from '../../../packages/server/src/routing/members.ts';
 import { callOperation, pay, succeed } from '../../support/server/calling.ts';

@@ -1,10 +1,11 @@
 /** Simulations of the configuration by the API. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { simulate, simulationDocument } from '#agents';
 import { ruleTable } from '#authority';
 import type { SimulatedAgent, SimulatedVariant, SimulationConfig } from '#config';
-import { MemoryStore } from '#stores';
 import { type Calling, callOperation, pay, succeed } from '../../support/server/calling.ts';
 import { ROOT, type Starting, start, type TestServer } from '../../support/server/serving.ts';
 import { bank, till } from '../../support/server/till.ts';

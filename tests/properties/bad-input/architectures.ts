@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { budget } from '#domains/budget';
-import { MemoryStore } from '#stores';
 import * as architectures from '../../../labs/architectures/index.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, PORT, takes } from './table.ts';

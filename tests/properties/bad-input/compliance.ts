@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import * as compliance from '#compliance';
 import { integrateLog } from '#ledger';
-import { MemoryStore } from '#stores';
 import { checkpointOf } from '../../support/ledger/report-ledgers.ts';
 import { everyKind, keysOf } from '../../support/ledger/rows.ts';
 import type { Case, Exempt } from './case.ts';

@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import * as extraction from '#agents';
 import { createOracle, fixedClock } from '#oracle';
-import { MemoryStore } from '#stores';
 import { START } from '../../support/ledger/runtime.ts';
 import type { Case, Exempt } from './case.ts';
 import { PORT, takes } from './table.ts';

@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { blastRadius } from '#blast';
 import { INCIDENTS } from '#config';
 import { budget } from '#domains/budget';
 import { incident } from '#domains/incident';
 import * as incidents from '#incidents';
-import { MemoryStore } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../../support/ledger/runtime.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, MADE, PORT } from './table.ts';

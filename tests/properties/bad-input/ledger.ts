@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import * as ledger from '#ledger';
-import { MemoryStore } from '#stores';
 import { ChainWriter, commitMembers, DOMAIN, pendingMembers, rootMembers } from '../../support/ledger/rows.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, MADE, PORT, takes } from './table.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { budget } from '#domains/budget';
 import { createOracle, fixedClock } from '#oracle';
-import { MemoryStore } from '#stores';
 import * as ontology from '../../../labs/ontology/index.ts';
 import { START } from '../../support/ledger/runtime.ts';
 import { domainFolder } from '../../support/process/domain-folders.ts';

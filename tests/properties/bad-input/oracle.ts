@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import * as oracle from '#oracle';
-import { MemoryStore } from '#stores';
 import { START } from '../../support/ledger/runtime.ts';
 import type { Case, Exempt } from './case.ts';
 import { PORT, takes } from './table.ts';

@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import * as agents from '#agents';
 import { budget } from '#domains/budget';
 import { commitmentOf, DISCLOSURE_SETTINGS, disclosureInitial } from '#domains/disclosure';
@@ -9,7 +10,6 @@ import { isResponder } from '#domains/incident';
 import { coverageOn, udtInitial } from '#domains/udt';
 import * as cedar from '#integrations/cedar';
 import { seededRandom } from '#oracle';
-import { MemoryStore } from '#stores';
 import * as testing from '#testing';
 import * as witness from '#witness';
 import { adjudicateAirline, airlineBenchmark, runKey } from '../../../examples/domains/airline/adjudicate.ts';

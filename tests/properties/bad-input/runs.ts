@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { RunCarrier, RunRecords, RunWorker } from '#agents';
 import { canonicalize } from '#canon';
 import { systemClock, systemRandom } from '#oracle';
-import { MemoryStore } from '#stores';
 import { clerk, errandRuntime, errands, payTool } from '../../support/ledger/errands.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, PORT, takes } from './table.ts';

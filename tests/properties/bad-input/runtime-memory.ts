@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { writId } from '#authority';
-import { MemoryStore } from '#stores';
 import { clinic } from '../../support/clinic/clinic.ts';
 import { HandClock, runtimeOver, START, writFor } from '../../support/ledger/runtime.ts';
 import type { Case, Exempt } from './case.ts';

@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { writId } from '#authority';
 import * as blast from '#blast';
 import * as bundle from '#bundle';
@@ -10,7 +11,6 @@ import { openCheckpoint } from '#merkle';
 import { seededRandom } from '#oracle';
 import * as replay from '#replay';
 import * as runtime from '#runtime';
-import { MemoryStore } from '#stores';
 import { begun, DOCTOR, desk, granted, lead, openOf, task, worker } from '../../support/ledger/delegations.ts';
 import { deskOf } from '../../support/ledger/desk.ts';
 import { LOG, ORIGIN, WITNESSES } from '../../support/ledger/merkle-fixtures.ts';

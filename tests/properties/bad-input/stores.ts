@@ -176,14 +176,14 @@ async function openLasting(): Promise<stores.SqliteStore> {
 }
 
 export const STORES: Readonly<Record<string, Case | Exempt>> = {
-  'new MemoryStore': exempt('no arguments'),
-  ...storeCases('MemoryStore', async () => new stores.MemoryStore()),
+  'new TemporaryStore': exempt('no arguments'),
+  ...storeCases('TemporaryStore', async () => new stores.TemporaryStore()),
   'new SqliteStore': exempt('made by openSqlite, which takes the connection'),
   ...storeCases('SqliteStore', () => (lasting ??= openLasting())),
   'SqliteStore.requireInPlace': exempt('no arguments'),
   'SqliteStore.requireSpace': exempt('no arguments'),
   ...Object.fromEntries(
-    ['MemoryStore', 'SqliteStore', 'PostgresStore'].flatMap((name) => [
+    ['TemporaryStore', 'SqliteStore', 'PostgresStore'].flatMap((name) => [
       [`${name}.sealState`, none],
       [`${name}.requireSeals`, none],
       [`${name}.sealEntries`, exempt('its listener is the caller’s own')],
@@ -225,7 +225,7 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
   'new PostgresStore': exempt('made by openPostgres, which takes the connection'),
   ...Object.fromEntries(
     [
-      ...Object.keys(storeCases('PostgresStore', async () => new stores.MemoryStore())),
+      ...Object.keys(storeCases('PostgresStore', async () => new stores.TemporaryStore())),
       'PostgresStore.follow',
       'PostgresStore.time',
       'PostgresStore.retire',

@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import type { Model } from '#agents';
 import type { Json } from '#base';
 import { type ChatDomainOptions, ChatMemory, type ChatMemoryOptions, type ChatWorld, chatDomain } from '#chat';
 import type { Trajectory } from '#runtime';
 import type { Store } from '#stores';
-import { MemoryStore } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../ledger/runtime.ts';
 
 export interface ChatWorldForTest {

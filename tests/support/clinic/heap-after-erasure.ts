@@ -1,5 +1,5 @@
 import { getHeapSnapshot } from 'node:v8';
-import { MemoryStore } from '#stores';
+import { MemoryStore } from '@assize/testing/memory';
 import { runtimeOver, writFor } from '../ledger/runtime.ts';
 import { clinic } from './clinic.ts';
 

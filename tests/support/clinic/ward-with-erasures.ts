@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect } from 'vitest';
 import { exportLines, integrateLog, type LedgerStore } from '#ledger';
 import type { Assize, Trajectory } from '#runtime';
 import { verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../ledger/runtime.ts';
 import { ward } from './ward.ts';
 

@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { type BundleScope, makeBundle } from '#bundle';
 import { hashBytes } from '#canon';
 import { integrateLog, type LedgerStore, type LogStore, logHead } from '#ledger';
-import { MemoryStore } from '#stores';
 import { cosign } from '../../../packages/assize/src/merkle/cosignature.ts';
 import { formatSignatures, parseNote } from '../../../packages/assize/src/merkle/note.ts';
 import { addCosignatures } from '../../../packages/assize/src/merkle/open-checkpoint.ts';

@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { z } from 'zod';
 import { canonicalize } from '#canon';
 import { type Domain, defineDomain, escalate, pass, reject } from '#kernel';
@@ -12,7 +13,6 @@ import {
   type TrajectoryInfo,
 } from '#ledger';
 import { verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 
 const deskState = z.object({
   n: z.number().int(),

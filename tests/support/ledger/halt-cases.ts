@@ -1,7 +1,8 @@
 /** Ledgers with halts, honest and forged, with the faults of each. */
+
+import type { MemoryStore } from '@assize/testing/memory';
 import { attenuate, type Writ, writId } from '#authority';
 import type { EntryRow } from '#ledger';
-import type { MemoryStore } from '#stores';
 import { begun, DOCTOR, granted, lead, pendingOf, task, worker } from './delegations.ts';
 import { allEntries } from './desk.ts';
 import { blobOf, type RevocationCase, rewritten, storeOf } from './revocation-cases.ts';

@@ -2,10 +2,11 @@
  * Ledgers of the memory that branches inherit: one honest ledger of several trajectories, and
  * ledgers with one corruption each.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { writId } from '#authority';
 import { type BlobRow, type EntryRow, type ErasedRow, type Hash, importLines, placedProvenance } from '#ledger';
 import { verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 import { Beliefs } from './belief-cases.ts';
 import { type ErasureCase, type Ledger, linesOf } from './erasure-cases.ts';
 import {

@@ -1,4 +1,4 @@
-import { MemoryStore } from '#stores';
+import { MemoryStore } from '@assize/testing/memory';
 
 /** Outlives its handles, as a database does. */
 export class LastingMemory extends MemoryStore {

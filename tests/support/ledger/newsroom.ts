@@ -1,10 +1,10 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { z } from 'zod';
 import { type Agent, type ReplayRunOptions, type RunOptions, replayRun, runAgents } from '#agents';
 import type { Json } from '#base';
 import { type Domain, defineDomain, each, escalate, invariant, pass, reject } from '#kernel';
 import { type Clock, createOracle, seededRandom } from '#oracle';
 import type { AssizeOptions } from '#runtime';
-import { MemoryStore } from '#stores';
 import { HandClock, operator, runtimeOver, writFor } from './runtime.ts';
 
 // A small newsroom: a writer with a model, a checker that draws the claim to check, an editor that

@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { z } from 'zod';
 import { writId } from '#authority';
 import { defineDomain, escalate, pass, reject } from '#kernel';
 import { integrateLog, type LedgerStore, type LogStore, logHead } from '#ledger';
 import type { AssizeOptions, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { cosign } from '../../../packages/assize/src/merkle/cosignature.ts';
 import { formatSignatures, parseNote } from '../../../packages/assize/src/merkle/note.ts';
 import { addCosignatures } from '../../../packages/assize/src/merkle/open-checkpoint.ts';

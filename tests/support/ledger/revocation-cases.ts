@@ -1,8 +1,9 @@
 /** Ledgers with revocations, honest and forged, with the faults of each. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { attenuate, type Writ, writId } from '#authority';
 import { canonicalize } from '#canon';
 import { type BlobRow, type EntryRow, entryRow, type Payload } from '#ledger';
-import { MemoryStore } from '#stores';
 import { begun, granted, helper, lead, pay, task, third, worker } from './delegations.ts';
 import { allEntries } from './desk.ts';
 import { writFor } from './runtime.ts';

@@ -1,8 +1,9 @@
 /** Ledgers with the outcomes of effects, honest and forged, with the faults of each. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { contentHash, hashText } from '#canon';
 import { type BlobRow, type EntryRow, entryRow, type Payload } from '#ledger';
 import type { Transaction } from '#runtime';
-import { MemoryStore } from '#stores';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../tools/effect-sink.ts';
 import { attended } from '../tools/ledger-with-effects.ts';
 import { orders } from '../tools/orders.ts';

@@ -1,10 +1,12 @@
 /** A server of Assize in this process, and gateways before an MCP server in memory. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { Client, type ClientOptions, InMemoryTransport } from '@modelcontextprotocol/client';
 import type { AssizeConfig } from '#config';
 import { gateway as gatewayDomain, readRules } from '#domains/gateway';
 import type { Domain } from '#kernel';
 import { ApiDesk, type Ask, Gateway, type GatewayLimits, httpAsk, type QuestionKind, stdioEnd, Upstream } from '#mcp';
-import { MemoryStore, type Store } from '#stores';
+import type { Store } from '#stores';
 import { start, type TestServer } from '../server/serving.ts';
 
 export const ADA = 'agent:ada';

@@ -1,10 +1,10 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { type Policy, type Writ, writId } from '#authority';
 import { canonicalize } from '#canon';
 import type { Domain, PatchOperation } from '#kernel';
 import type { EntryRow, Payload } from '#ledger';
 import type { Assize, AssizeOptions, ProposalInput, Ruling, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../ledger/runtime.ts';
 import {
   askingRule,

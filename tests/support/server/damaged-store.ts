@@ -1,4 +1,4 @@
-import type { MemoryStore } from '#stores';
+import type { MemoryStore } from '@assize/testing/memory';
 
 /** The same store, as if a writer of the database had changed the payload of `main@2`. */
 export function damaged(memory: MemoryStore): MemoryStore {

@@ -1,4 +1,4 @@
-import type { MemoryStore } from '#stores';
+import type { MemoryStore } from '@assize/testing/memory';
 import { desk } from '../domains/gateway/desk.ts';
 
 const RULES = `id: team

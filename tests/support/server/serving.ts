@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { MemoryStore } from '@assize/testing/memory';
 import { onTestFinished } from 'vitest';
 import { parseRuleTable, ruleTable } from '#authority';
 import { addMicros, generateKeys } from '#canon';
@@ -10,7 +11,7 @@ import type { Domain } from '#kernel';
 import type { EntryRow, SideRow } from '#ledger';
 import { type Clock, systemClock } from '#oracle';
 import { type ConsoleFiles, credentialsOf, type ServeOptions, type Serving, serve } from '#server';
-import { MemoryStore, type Store } from '#stores';
+import type { Store } from '#stores';
 import { resolveConfig } from '../../../packages/assize/src/config/resolved-config.ts';
 import { pagesOf } from '../../../packages/server/src/notices/queue/delivery-rows.ts';
 import { undocumented } from './documented.ts';

@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { defineDomain, escalate, pass } from '#kernel';
 import type { LedgerStore } from '#ledger';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from './effect-sink.ts';
 

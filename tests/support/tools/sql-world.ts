@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { z } from 'zod';
 import type { Tool } from '#effects';
 import type { Assize, Transaction, TransactionOutcome, UnresolvedEffect } from '#runtime';
-import { MemoryStore } from '#stores';
 import { type SqlDatabase, sqlReader, sqlTool } from '../../../packages/tools/src/sql/index.ts';
 import { runtimeOver, writFor } from '../ledger/runtime.ts';
 import { OutsideSink, Steps, storeOf, toolFor } from './effect-sink.ts';

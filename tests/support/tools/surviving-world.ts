@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect } from 'vitest';
 import type { Delivery, Reversibility, Sink } from '#effects';
 import type { Domain } from '#kernel';
 import { type Assize, type UnresolvedEffect, verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver } from '../ledger/runtime.ts';
 import { type Outside, OutsideSink, Steps, storeOf, toolFor } from './effect-sink.ts';
 

@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { declareTool, type Tool } from '#effects';
 import type { Ruling, Trajectory, Transaction, TransactionOutcome, UnresolvedEffect } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../ledger/runtime.ts';
 import { Steps, storeOf } from './effect-sink.ts';
 import { attended } from './ledger-with-effects.ts';

@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import type { Sink, Tool } from '#effects';
 import type { AssizeOptions, TransactionOptions } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../ledger/runtime.ts';
 import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from './effect-sink.ts';
 

@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/internal/memory';
 import type { Json } from 'assize/internal/base';
 import { type CommitPayload, readRow } from 'assize/internal/ledger';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import type { Message, Model } from '#agents';
 import { clinic } from '../../../../tests/support/clinic/clinic.ts';

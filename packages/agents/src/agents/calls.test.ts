@@ -1,6 +1,6 @@
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/internal/memory';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { HandClock, operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { Bank, LIMIT, payments } from '../../../../tests/support/tools/bank.ts';

@@ -1,10 +1,10 @@
+import { MemoryStore } from '@assize/testing/internal/memory';
 import type { Json } from 'assize/internal/base';
 import { addMicros } from 'assize/internal/canon';
 import { BELIEVE_ACTION } from 'assize/internal/kernel';
 import { exportLines, importLines, integrateLog, OPEN_END, OPEN_START, readRow } from 'assize/internal/ledger';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
 import type { Assize, Judge, Memory } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { clinic } from '../../../../tests/support/clinic/clinic.ts';
 import { HandClock, operator, runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';

@@ -20,7 +20,7 @@ import {
   type PartitionState,
   ValueReader,
 } from 'assize/internal/ledger';
-import { MemoryStore } from 'assize/internal/stores';
+import { TemporaryStore } from 'assize/internal/stores';
 import { AgentError } from './errors.ts';
 
 /**
@@ -61,7 +61,7 @@ const PAGE = 1_000;
  * trajectory, and those of other trajectories by log position. Changes without a log position are
  * compared by system time.
  */
-export class ReplayStore extends MemoryStore {
+export class ReplayStore extends TemporaryStore {
   readonly #source: ReplayedLedger;
   readonly #trajectoryId: string;
   readonly #values: ValueReader;

@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/internal/memory';
 import type { Json } from 'assize/internal/base';
 import { addMicros, canonicalize, generateKeys } from 'assize/internal/canon';
 import { defineDomain } from 'assize/internal/kernel';
 import { type CommitPayload, readRow } from 'assize/internal/ledger';
 import type { OracleRow, OracleStore } from 'assize/internal/oracle';
-import { MemoryStore } from 'assize/internal/stores';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { desk, newsroom, staff } from '../../../../tests/support/ledger/newsroom.ts';
 import { keysOf } from '../../../../tests/support/ledger/rows.ts';

@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/internal/memory';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { HandClock, operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { Bank, LIMIT, payments } from '../../../../tests/support/tools/bank.ts';

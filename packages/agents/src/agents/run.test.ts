@@ -1,11 +1,11 @@
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/internal/memory';
 import type { Json } from 'assize/internal/base';
 import { canonicalize, generateKeys, hashText } from 'assize/internal/canon';
 import { defineDomain, sensitive } from 'assize/internal/kernel';
 import type { CommitPayload, EntryRow, Observation } from 'assize/internal/ledger';
 import { createOracle, fixedClock, seededRandom } from 'assize/internal/oracle';
 import type { Ruling } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { desk, newsroom } from '../../../../tests/support/ledger/newsroom.ts';

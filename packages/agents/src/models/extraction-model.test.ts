@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/internal/memory';
 import { createOracle, fixedClock } from 'assize/internal/oracle';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { extractFacts } from '#agents';
 import { clinic } from '../../../../tests/support/clinic/clinic.ts';

@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/internal/memory';
 import { MockLanguageModelV4 } from 'ai/test';
 import { defineDomain, escalate, pass, reject } from 'assize/internal/kernel';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
-import { MemoryStore } from 'assize/internal/stores';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Agent, type RunOptions, replayRun, runAgents } from '#agents';

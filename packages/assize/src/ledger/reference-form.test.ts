@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { canonicalize, hashText } from '#canon';
-import { MemoryStore } from '#stores';
 import {
   ChainWriter,
   commitMembers,

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '#stores';
 import { oddErrors } from '../../../../tests/support/process/errors.ts';
 import { fixedClock } from './clock.ts';
 import { createOracle } from './oracle.ts';

@@ -19,7 +19,6 @@ export type {
 } from '#ledger';
 export type { OracleStore } from '#oracle';
 export {
-  MemoryStore,
   openSqlite,
   type PostgresOptions,
   type SqliteOptions,

@@ -1,10 +1,10 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { attenuate, issueWrit, type Writ, writId } from '#authority';
 import { canonicalize, generateKeys, hashText } from '#canon';
 import { type Domain, defineDomain, escalate, invariant, pass } from '#kernel';
 import { blobOf, type CommitPayload, type Hash, type LedgerStore, type Patch } from '#ledger';
-import { MemoryStore } from '#stores';
 import { deskOf, FaultyStore, payloads } from '../../../../tests/support/ledger/desk.ts';
 import { ChainWriter, commitMembers, rootMembers } from '../../../../tests/support/ledger/rows.ts';
 import { HandClock, intent, operator, runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';

@@ -1,11 +1,11 @@
 /** Decisions that need several counselors. */
 
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type ActionSpec, type Domain, defineDomain, escalate, pass } from '#kernel';
 import { type CounselorRecord, entryRow, type PendingPayload, type VectorItem } from '#ledger';
-import { MemoryStore } from '#stores';
 import { allEntries, payloads, soundState } from '../../../../tests/support/ledger/desk.ts';
 import { codeOf, doctor, pendingOf, severalOf } from '../../../../tests/support/ledger/multi-approval.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';

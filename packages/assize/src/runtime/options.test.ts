@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '#oracle';
-import { MemoryStore } from '#stores';
 import { HandClock, operator, runtimeOver, START } from '../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../tests/support/tools/effect-sink.ts';
 import { Assize } from './assize.ts';

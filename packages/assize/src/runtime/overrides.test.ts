@@ -1,12 +1,12 @@
 /** Overrides by several approvers, final rules, counselors that know the proposal, and marks. */
 
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { isAssizeError } from '#base';
 import { type Domain, defineDomain, escalate, pass } from '#kernel';
 import type { CommitPayload } from '#ledger';
-import { MemoryStore } from '#stores';
 import { type ClaimTerms, claimsOf } from '../../../../tests/support/ledger/claims.ts';
 import { payloads } from '../../../../tests/support/ledger/desk.ts';
 import { doctor } from '../../../../tests/support/ledger/multi-approval.ts';

@@ -1,10 +1,11 @@
 import { fsck } from '@assize/audit/internal/checkpoints';
 import { deepReplay } from '@assize/audit/internal/replay';
 import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { isAssizeError } from '#base';
 import { listWrits, verifyStore } from '#runtime';
-import { MemoryStore, type Store } from '#stores';
+import type { Store } from '#stores';
 import { deskOf } from '../../../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { generateKeys } from '#canon';
 import { Assize, type AssizeOptions } from '#runtime';
-import { MemoryStore, openSqlite } from '#stores';
+import { openSqlite } from '#stores';
 import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/tools/effect-sink.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-recovery-key-'));

@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineDomain, escalate, pass, reject } from '#kernel';
 import { type ProposalInput, type Ruling, type Trajectory, verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 
 // Domain code that is called during a ruling proposes. Its proposal is adjudicated after the

@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import * as olderZod from 'zod-4-4';
 import { type Domain, defineDomain } from '#kernel';
-import { MemoryStore } from '#stores';
 import { runtimeOver } from '../../../../tests/support/ledger/runtime.ts';
 
 /** A list of people, with one schema for a mail address and one for the arguments. */

@@ -1,13 +1,13 @@
 /** Each public function that takes a time takes a `Date`, any ISO instant and a day. */
 
 import { extractFacts } from '@assize/agents/internal/agents';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { attenuate, issueWrit } from '#authority';
 import { generateKeys } from '#canon';
 import { readRow } from '#ledger';
 import { allenRelation, asOf, OPEN_END, OPEN_START, period } from '#memory';
 import { createOracle, fixedClock } from '#oracle';
-import { MemoryStore } from '#stores';
 import { clinic } from '../../../../tests/support/clinic/clinic.ts';
 import { HandClock, operator, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 

@@ -82,8 +82,13 @@ export class StoreError extends AssizeError<StoreErrorCode> {
   override readonly name = 'StoreError';
 }
 
+/** The URL of a new store in memory, which also names it in errors. */
+export const MEMORY_URL = 'memory:';
+
 export function closedError(path: string): StoreError {
-  return new StoreError('store_closed', `The store ${path} is closed. Open it again.`, {
-    evidence: { path },
-  });
+  const message =
+    path === MEMORY_URL
+      ? 'The in-memory store is closed, and its content is gone. Create a new one.'
+      : `The store ${path} is closed. Open it again.`;
+  return new StoreError('store_closed', message, { evidence: { path } });
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { batchOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
 import { afterAll, expect, test } from 'vitest';
-import { MemoryStore, openStore, SqliteStore } from './index.ts';
+import { openStore, SqliteStore, TemporaryStore } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-url-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -23,7 +23,7 @@ test('sqlite: opens the file after the colon', async () => {
 
 test('memory: is new each time', async () => {
   const store = await openStore('memory:');
-  expect(store).toBeInstanceOf(MemoryStore);
+  expect(store).toBeInstanceOf(TemporaryStore);
   await store.commit(batchOf(entryAfter(undefined, 't')));
   expect(await (await openStore('memory:')).trajectories()).toEqual([]);
 });

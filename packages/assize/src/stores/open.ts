@@ -4,17 +4,14 @@ import type { OracleStore } from '#oracle';
 import type { Adoptable } from './adoption.ts';
 import type { Archivable } from './archive/archive-entries.ts';
 import { defaultArchive } from './archive/open-place.ts';
-import { checkInput } from './check-input.ts';
 import type { Sealable } from './entry-seals.ts';
 import { StoreError } from './errors.ts';
 import type { Followable } from './follow.ts';
 import type { InPlace } from './in-place.ts';
-import { MemoryStore } from './memory/index.ts';
 import { OF_POSTGRES, OF_SQLITE, STORE_OPTIONS } from './option-names.ts';
-import { CLOCK } from './options.ts';
 import { requireCheckpoint } from './require-checkpoint.ts';
 import type { Retirable } from './retirement.ts';
-import { openSqlite } from './sqlite/index.ts';
+import { openSqlite, TemporaryStore } from './sqlite/index.ts';
 import type { StoreOptions } from './store-options.ts';
 
 /**
@@ -82,8 +79,7 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
   checkStoreUrl(url);
   if (scheme === 'sqlite:') return openSqlite({ ...those(options, OF_SQLITE), path });
   if (scheme === 'memory:') {
-    checkInput(CLOCK, options.clock, 'options.clock');
-    return new MemoryStore({ clock: options.clock });
+    return new TemporaryStore({ clock: options.clock });
   }
   const { openPostgres } = await import('@assize/postgres').catch(notInstalled);
   return openPostgres({ ...those(options, OF_POSTGRES), url });

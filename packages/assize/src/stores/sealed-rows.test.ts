@@ -1,9 +1,10 @@
 import { faultAt, faultyStore } from '@assize/testing/internal';
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '#base';
 import { canonicalize, keyedHash, parseStrict } from '#canon';
-import { MemoryStore, StoreError } from '#stores';
+import { StoreError } from '#stores';
 import { collected } from '../../../../tests/support/server/collected.ts';
 import { SealedRows } from './sealed-rows.ts';
 

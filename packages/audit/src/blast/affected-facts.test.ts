@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { tokensOf, writeIn } from 'assize/host';
 import { BELIEVE_ACTION, BUILT_IN_ROLE, defineDomain } from 'assize/internal/kernel';
 import type { FactRow, Strategy } from 'assize/internal/memory';
-import { MemoryStore } from 'assize/internal/stores/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';

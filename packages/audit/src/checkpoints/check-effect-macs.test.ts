@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import type { LoggedTransaction } from 'assize/internal/ledger';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { fsck } from '#checkpoints';
 import { RECOVERY_KEY, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';

@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { writId } from 'assize/internal/authority';
 import { type EntryRow, entryRow, integrateLog, readRow } from 'assize/internal/ledger';
-import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { incident } from '#incident';
 import { begun, granted, task, worker } from '../../../../tests/support/ledger/delegations.ts';

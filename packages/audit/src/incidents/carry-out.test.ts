@@ -1,10 +1,10 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { issueWrit } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import { INCIDENTS } from 'assize/internal/config';
 import { type Domain, defineDomain, escalate, pass } from 'assize/internal/kernel';
 import { type CommitPayload, type EntryRow, type Hash, OPEN_END, readRow } from 'assize/internal/ledger';
 import { type Assize, Trajectory } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,11 +1,11 @@
 import { OfficeWrits } from '@assize/server/internal/principals/office-writs.ts';
+import { MemoryStore } from '@assize/testing/memory';
 import { generateKeys } from 'assize/internal/canon';
 import { GrantIssuer } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
 import { HALT_ACTION } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
 import { Assize, verifyStore } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { till } from '../../../../tests/support/server/till.ts';

@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import type { SideStore } from 'assize/internal/ledger';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { gracedReads } from './graced-reads.ts';
 

@@ -1,5 +1,5 @@
 import { checkDomain } from '@assize/testing/internal';
-import { MemoryStore } from 'assize/internal/stores';
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { intent, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { generateKeys } from 'assize/internal/canon';
 import { Assize } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { withAssize } from './runtime.ts';
 

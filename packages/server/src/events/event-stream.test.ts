@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MemoryStore } from '@assize/testing/memory';
 import type { EntryRow } from 'assize/internal/ledger';
 import { type Ruling, rulingOf } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { cases } from '../../../../tests/support/cases.ts';

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { MemoryStore } from 'assize/internal/stores';
+import { MemoryStore } from '@assize/testing/memory';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { AGENT, proposeAt, READER, serveDesk, tokenOf } from '../../../../tests/support/ledger/served-desk.ts';
 import type { Serving } from '../serve.ts';

@@ -1,7 +1,7 @@
 import { budget } from '@assize/cli/internal/domains/budget';
+import { MemoryStore } from '@assize/testing/memory';
 import type { Domain } from 'assize/internal/kernel';
 import { Delegations } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test, vi } from 'vitest';
 import { callOperation, pay, succeed } from '../../../../tests/support/server/calling.ts';
 import { PRINCIPALS, start } from '../../../../tests/support/server/serving.ts';

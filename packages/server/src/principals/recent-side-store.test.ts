@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { systemRandom } from 'assize/internal/oracle';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { recentSideStore } from './recent-side-store.ts';
 import { Tokens } from './tokens.ts';

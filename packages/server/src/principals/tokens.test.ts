@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { addMicros, type Instant } from 'assize/internal/canon';
 import { systemRandom } from 'assize/internal/oracle';
-import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { collected } from '../../../../tests/support/server/collected.ts';

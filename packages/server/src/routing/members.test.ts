@@ -1,6 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { canonicalize, generateKeys, instantFromMillis } from 'assize/internal/canon';
 import { seededRandom } from 'assize/internal/oracle';
-import { MemoryStore, SealedRows, sideSecretOf } from 'assize/internal/stores';
+import { SealedRows, sideSecretOf } from 'assize/internal/stores';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LIVE_MS, Members, RENEW_MS } from './members.ts';
 

@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import type { Delivery } from 'assize/internal/effects';
-import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { fileTools } from '#files';

@@ -1,4 +1,4 @@
-import { MemoryStore } from 'assize/internal/stores';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { errorOf } from '../../../../tests/support/process/errors.ts';

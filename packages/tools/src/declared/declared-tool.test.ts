@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { type CallContext, declareTool, readTransaction, type Tool } from 'assize/internal/effects';
-import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -12,9 +12,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import { contentHash } from 'assize/internal/canon';
 import type { CallContext, Tool } from 'assize/internal/effects';
-import { MemoryStore } from 'assize/internal/stores';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';

@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import type { Tool } from 'assize/internal/effects';
-import { MemoryStore } from 'assize/internal/stores';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { MemoryStore } from 'assize/internal/stores';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';

@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { DidNothing, declareTool } from 'assize/internal/effects';
-import { MemoryStore } from 'assize/internal/stores';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';

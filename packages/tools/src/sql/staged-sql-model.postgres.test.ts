@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import type { Tool } from 'assize/internal/effects';
 import type { Transaction } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';

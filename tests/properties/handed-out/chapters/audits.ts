@@ -1,12 +1,12 @@
 /** Every check of a ledger, and every read of its store. */
 
+import { MemoryStore } from '@assize/testing/memory';
 import { generateKeys } from '#canon';
 import { budget } from '#domains/budget';
 import { readRules } from '#domains/gateway';
 import { incident } from '#domains/incident';
 import { signerKey } from '#merkle';
 import { listingKeyOf } from '#oracle';
-import { MemoryStore } from '../../../../packages/assize/src/public/stores.ts';
 import * as audit from '../../../../packages/audit/src/public/audit.ts';
 import { HandClock, runtimeOver, writFor } from '../../../support/ledger/runtime.ts';
 import type { Stage } from '../stage.ts';

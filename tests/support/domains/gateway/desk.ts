@@ -1,7 +1,8 @@
 /** A gateway in memory for tests: agents that call, and people who decide. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import type { Tool } from '#effects';
 import { Assize, type Ruling, type Trajectory } from '#runtime';
-import { MemoryStore } from '#stores/memory';
 import {
   configuration,
   type GatewayState,

@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import type { Writ } from '#authority';
 import { canonicalize, type Instant } from '#canon';
 import type { Domain } from '#kernel';
@@ -5,7 +6,6 @@ import { domainFrom, type EntryRow, type Hash, isHalt, type PendingPayload, Repl
 import { seededRandom } from '#oracle';
 import { deepReplay } from '#replay';
 import { type Assize, type ListedWrit, listWrits, type Ruling, type Upgrade, verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../../ledger/runtime.ts';
 import { Steps, storeOf } from '../../tools/effect-sink.ts';
 import { payloadOf } from '../schedule.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MemoryStore } from 'assize/internal/stores';
+import { MemoryStore } from '@assize/testing/internal/memory';
 import { expect, onTestFinished, test } from 'vitest';
 import {
   approveAll,

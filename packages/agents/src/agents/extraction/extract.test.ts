@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/internal/memory';
 import type { Json } from 'assize/internal/base';
 import { type Instant, isInstant } from 'assize/internal/canon';
 import { type CommitPayload, readRow } from 'assize/internal/ledger';
 import { createOracle, fixedClock, type Oracle } from 'assize/internal/oracle';
 import type { Memory, Ruling } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { clinic } from '../../../../../tests/support/clinic/clinic.ts';

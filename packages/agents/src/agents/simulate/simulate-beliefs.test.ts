@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/internal/memory';
 import type { Json } from 'assize/internal/base';
 import { generateKeys } from 'assize/internal/canon';
 import { BELIEVE_ACTION } from 'assize/internal/kernel';
 import { checkRow } from 'assize/internal/ledger';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
-import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { clinic } from '../../../../../tests/support/clinic/clinic.ts';
 import { allEntries } from '../../../../../tests/support/ledger/desk.ts';

@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/internal/memory';
 import type { Json } from 'assize/internal/base';
 import type { Tool } from 'assize/internal/effects';
 import { defineDomain } from 'assize/internal/kernel';
 import { createOracle, type OracleStore, seededRandom, turnKey } from 'assize/internal/oracle';
-import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { allEntries } from '../../../../../tests/support/ledger/desk.ts';

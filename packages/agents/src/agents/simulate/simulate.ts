@@ -1,5 +1,5 @@
 import type { Hash, LedgerStore } from 'assize/internal/ledger';
-import { MemoryStore } from 'assize/internal/stores';
+import { TemporaryStore } from 'assize/internal/stores';
 import { badOption } from './bad-option.ts';
 import {
   type RecordedSummary,
@@ -44,7 +44,7 @@ export async function simulate(source: SimulationSource, options: SimulateOption
   const checked = checkedOptions(source, options);
   await requireOtherRecord(source, checked);
   const production = await readProduction(source, checked);
-  const answers = checked.record ?? new MemoryStore();
+  const answers = checked.record ?? new TemporaryStore();
   const variants: VariantResult[] = [];
   for (const variant of checked.variants) {
     const samples: SampleResult[] = [];

@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Attenuation, attenuate, contains, type Writ, writId } from '#authority';
@@ -6,7 +7,6 @@ import { addMicros, generateKeys, type Instant } from '#canon';
 import type { Domain } from '#kernel';
 import { systemClock } from '#oracle';
 import { Assize, listWrits, type Trajectory, type WritChain } from '#runtime';
-import { MemoryStore } from '#stores';
 import { till } from '../../../../../tests/support/server/till.ts';
 import type { Grant } from '../config.ts';
 import { type ResolvedGrant, resolveConfig } from '../resolved-config.ts';

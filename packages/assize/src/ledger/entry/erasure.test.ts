@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '#base';
 import { hashText } from '#canon';
-import { MemoryStore } from '#stores';
 import {
   erasureCases,
   type Ledger,

@@ -1,8 +1,9 @@
 import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
+import { MemoryStore } from '@assize/testing/memory';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { generateKeys, hashText } from '#canon';
-import { MemoryStore, type Store } from '#stores';
+import type { Store } from '#stores';
 import {
   branchMembers,
   ChainWriter,

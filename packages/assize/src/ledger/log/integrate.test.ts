@@ -1,6 +1,6 @@
 import { batchOf, chainOf } from '@assize/testing/internal/store-rows.ts';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test, vi } from 'vitest';
-import { MemoryStore } from '#stores';
 import { integrateLog } from './integrate.ts';
 
 const QUESTIONS = ['logSize', 'unlogged', 'logNodes', 'integrate'] as const;

@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
-import { MemoryStore } from '#stores';
 import { ALLERGY, Beliefs, beliefCases, MEDICATION } from '../../../../../tests/support/ledger/belief-cases.ts';
 import { type Ledger, linesOf, readable, verdictsOf } from '../../../../../tests/support/ledger/erasure-cases.ts';
 import { type Members, RowsReader, second } from '../../../../../tests/support/ledger/rows.ts';

@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { APPROVALS_MAX as OF_DOMAINS } from '#kernel';
-import { MemoryStore } from '#stores';
 import { approvalCases } from '../../../../../tests/support/ledger/approval-cases.ts';
 import { linesOf, readable, verdictsOf } from '../../../../../tests/support/ledger/erasure-cases.ts';
 import { APPROVALS_MAX } from '../entry/approval-limits.ts';

@@ -1,4 +1,5 @@
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { writId } from '#authority';
@@ -16,7 +17,6 @@ import {
   verifyTrajectory,
 } from '#ledger';
 import { listWrits, type Ruling, type Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 
 // A counselor lowers an amount. The bank pays what the ledger has, and nothing else.

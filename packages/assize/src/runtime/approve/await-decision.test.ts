@@ -1,9 +1,9 @@
 import { getEventListeners } from 'node:events';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test, vi } from 'vitest';
 import { hashText } from '#canon';
 import type { LedgerStore } from '#ledger';
 import type { Clock } from '#oracle';
-import { MemoryStore } from '#stores';
 import { granted, task } from '../../../../../tests/support/ledger/delegations.ts';
 import { deskOf, FaultyStore, payloads } from '../../../../../tests/support/ledger/desk.ts';
 import { codeOf, doctor, pendingOf, severalOf } from '../../../../../tests/support/ledger/multi-approval.ts';

@@ -1,11 +1,12 @@
 /** Approvals that expire together delay no proposal, and the waiting proposals have a bound. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { attenuate } from '#authority';
 import { generateKeys } from '#canon';
 import { defineDomain, escalate, pass } from '#kernel';
 import { type Batch, type CommitResult, readRow } from '#ledger';
-import { MemoryStore } from '#stores';
 import { allEntries, soundState } from '../../../../../tests/support/ledger/desk.ts';
 import { HandClock, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import type { ApprovalOptions } from '../options.ts';

@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '#stores';
 import { deskOf } from '../../../../../tests/support/ledger/desk.ts';
 import { HandClock, intent, operator, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { Assize } from '../assize.ts';

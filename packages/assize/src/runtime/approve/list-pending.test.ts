@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '#stores';
 import { deskOf } from '../../../../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 

@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 import { defineDomain } from '#kernel';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 
 // A replacement changes the state only. What else a proposal does would go out as it was proposed.

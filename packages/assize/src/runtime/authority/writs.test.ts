@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { attenuate, type Writ, writId } from '#authority';
 import { generateKeys } from '#canon';
 import { defineDomain } from '#kernel';
-import { MemoryStore } from '#stores';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { Writs } from './writs.ts';
 

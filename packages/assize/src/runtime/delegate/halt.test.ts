@@ -1,9 +1,10 @@
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { attenuate, type Writ, writId } from '#authority';
 import { addMicros, instantFromMillis } from '#canon';
 import { Chain, type CommitPayload, exportLines, importLines, type Payload, Replayer } from '#ledger';
-import { MemoryStore, StoreError } from '#stores';
+import { StoreError } from '#stores';
 import { openWard } from '../../../../../tests/support/clinic/ward-with-erasures.ts';
 import {
   apart,

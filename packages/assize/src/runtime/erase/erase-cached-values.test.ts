@@ -1,10 +1,10 @@
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
 import { isErased } from '#kernel';
 import type { Hash, RootPayload } from '#ledger';
-import { MemoryStore } from '#stores';
 import { ward } from '../../../../../tests/support/clinic/ward.ts';
 import {
   agent,

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { fsck } from '@assize/audit/internal/checkpoints';
+import { MemoryStore } from '@assize/testing/memory';
 import { afterEach, describe, expect, test } from 'vitest';
 import { hashText } from '#canon';
 import { bodyText, type LogRecord, textsOf as namedBy, recordsText } from '#effects';
@@ -18,7 +19,7 @@ import {
   storeSalted,
 } from '#ledger';
 import { seededRandom } from '#oracle';
-import { MemoryStore, openStore, type Store } from '#stores';
+import { openStore, type Store } from '#stores';
 import { committed } from '../../../../../tests/support/clinic/mentions-of-patient.ts';
 import {
   MAX,

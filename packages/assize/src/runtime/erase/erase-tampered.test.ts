@@ -1,10 +1,10 @@
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Json } from '#base';
 import { type Domain, defineDomain, sensitive } from '#kernel';
 import { type Hash, importLines } from '#ledger';
-import { MemoryStore } from '#stores';
 import { ward } from '../../../../../tests/support/clinic/ward.ts';
 import {
   agent,

@@ -2,9 +2,10 @@ import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { MemoryStore } from '@assize/testing/memory';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EntryRow, LedgerStore, ParallelReader, VerifiedRun } from '#ledger';
-import { MemoryStore, openStore } from '#stores';
+import { openStore } from '#stores';
 import {
   branchMembers,
   ChainWriter,

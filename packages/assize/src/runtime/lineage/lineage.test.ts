@@ -1,10 +1,10 @@
 import { DERIVATIONS } from '@assize/audit/internal/blast';
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineDomain, escalate, pass } from '#kernel';
 import { type CommitPayload, type Hash, type Instant, integrateLog, type Patch, readRow } from '#ledger';
-import { MemoryStore } from '#stores/memory';
 import { cases } from '../../../../../tests/support/cases.ts';
 import { HandClock, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import type { Memory } from '../memory/memory.ts';

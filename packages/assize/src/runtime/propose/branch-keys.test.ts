@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Hash } from '#ledger';
 import type { Ruling, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { Bank, LIMIT, payments } from '../../../../../tests/support/tools/bank.ts';
 

@@ -1,4 +1,5 @@
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
@@ -6,7 +7,6 @@ import { call, defineDomain, escalate, pass, reject } from '#kernel';
 import type { CommitPayload } from '#ledger';
 import { readRow } from '#ledger';
 import type { Ruling } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 
 // Texts that domain code, a tool call, a counselor or a migration makes from composed parts

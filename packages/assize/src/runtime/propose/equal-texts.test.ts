@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { parseRuleTable, ruleTable } from '#authority';
 import { declareTool } from '#effects';
 import { defineDomain } from '#kernel';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 
 // One visible text in its two forms (docs/decisions/022-equal-texts.md).

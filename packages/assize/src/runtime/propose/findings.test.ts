@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineDomain, sensitive } from '#kernel';
-import { MemoryStore } from '#stores';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 
 const writ = writFor('agent');

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createOracle, seededRandom } from '#oracle';
-import { MemoryStore, openStore } from '#stores';
+import { openStore } from '#stores';
 import { cases } from '../../../../../tests/support/cases.ts';
 import { allEntries, deskOf, FaultyStore, soundState } from '../../../../../tests/support/ledger/desk.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { bodyText, claimsText, claimTexts, readClaim, recordsText } from '#effects';
 import type { Membership, SharedEffectStore } from '#ledger';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../tests/support/tools/effect-sink.ts';
 import { SharedCoordinator } from './coordination/shared-coordinator.ts';

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { addMicros } from '#canon';
 import { declareTool, type Sink } from '#effects';
 import type { Transaction } from '#runtime';
-import { MemoryStore } from '#stores';
 import { HandClock, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../tests/support/tools/effect-sink.ts';
 

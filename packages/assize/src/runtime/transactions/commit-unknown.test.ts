@@ -1,5 +1,5 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test, vi } from 'vitest';
-import { MemoryStore } from '#stores';
 import { runtimeOver } from '../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
 import { asking } from '../../../../../tests/support/tools/ledger-with-effects.ts';

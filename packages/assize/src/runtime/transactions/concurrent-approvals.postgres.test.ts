@@ -1,6 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { seededRandom } from '#oracle';
-import { MemoryStore, openStore, type Store } from '#stores';
+import { openStore, type Store } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../../../tests/support/postgres/with-postgres.ts';
 import { OutsideSink, Steps, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';

@@ -1,4 +1,5 @@
 import { backtest, deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { attenuate, type Writ, writId } from '#authority';
@@ -16,7 +17,6 @@ import {
   undoingCostsOf,
 } from '#ledger';
 import { type Assize, listWrits, type Trajectory, type Transaction } from '#runtime';
-import { MemoryStore } from '#stores';
 import { allEntries } from '../../../../../tests/support/ledger/desk.ts';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../../../../../tests/support/tools/check-effect-log.ts';

@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, type Tool } from '#effects';
-import { MemoryStore } from '#stores';
 import { runtimeOver } from '../../../../../tests/support/ledger/runtime.ts';
 import { unhandledIn } from '../../../../../tests/support/process/errors.ts';
 import { tally } from '../../../../../tests/support/tools/effect-sink.ts';

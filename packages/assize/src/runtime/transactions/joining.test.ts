@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import type { Membership, SharedEffectStore } from '#ledger';
 import { seededRandom } from '#oracle';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../tests/support/tools/effect-sink.ts';
 import { TransactionEngines } from './engine/engines.ts';

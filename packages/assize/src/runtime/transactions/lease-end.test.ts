@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Membership } from '#ledger';
-import { MemoryStore } from '#stores';
 import { SharedCoordinator } from './coordination/shared-coordinator.ts';
 
 test.each([0, 1, 2, 3, 4])('without answers a member loses work at lease end, not at a poll: %i', async (fifths) => {

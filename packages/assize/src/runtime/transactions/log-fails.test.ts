@@ -1,6 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test, vi } from 'vitest';
 import type { Batch } from '#ledger';
-import { MemoryStore, StoreError } from '#stores';
+import { StoreError } from '#stores';
 import { runtimeOver } from '../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
 import { COUNT, codeOf, writ } from '../../../../../tests/support/tools/transaction-stage.ts';

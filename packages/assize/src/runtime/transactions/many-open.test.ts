@@ -1,9 +1,10 @@
 /** Only a limited number of open transactions is read into memory at the same time. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { bodyText, claimTexts, declareTool, readClaim, recordsText, type Tool } from '#effects';
 import type { LoggedTransaction, OpenEffectPage } from '#ledger';
-import { MemoryStore } from '#stores';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
 import { blindTool, createInDoubtEffects } from '../../../../../tests/support/tools/in-doubt-effects.ts';

@@ -2,9 +2,10 @@
  * An open transaction in the effect log without records, or with an invalid record, as a damaged
  * store may have.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { bodyText, claimTexts, readClaim, readTransaction } from '#effects';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { errorOf } from '../../../../../tests/support/process/errors.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';

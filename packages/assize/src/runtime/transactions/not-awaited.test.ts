@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 import type { AssizeOptions, Transaction, TransactionOptions } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { unhandledIn } from '../../../../../tests/support/process/errors.ts';
 import { expectEffectLogMatches } from '../../../../../tests/support/tools/check-effect-log.ts';

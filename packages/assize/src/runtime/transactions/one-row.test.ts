@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import type { Batch, EffectWrite } from '#ledger';
-import { MemoryStore } from '#stores';
 import { runtimeOver } from '../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
 import { COUNT, writ } from '../../../../../tests/support/tools/transaction-stage.ts';

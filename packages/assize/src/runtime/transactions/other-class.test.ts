@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type CallContext, type Delivery, declareTool, type Sink, type Tool } from '#effects';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, storeOf, tally } from '../../../../../tests/support/tools/effect-sink.ts';
 

@@ -1,4 +1,5 @@
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, type Sink, type Tool } from '#effects';
@@ -6,7 +7,6 @@ import { defineDomain } from '#kernel';
 import { isAbandonment, Replayer, readRow, type SettlementArgs, verifyTrajectory } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type AssizeOptions, listWrits, type Transaction, type TransactionOptions } from '#runtime';
-import { MemoryStore } from '#stores';
 import { HandClock, operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
 import { asking } from '../../../../../tests/support/tools/ledger-with-effects.ts';

@@ -1,4 +1,5 @@
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Policy } from '#authority';
@@ -8,7 +9,6 @@ import { defineDomain, escalate, pass } from '#kernel';
 import { Replayer, readRow, type SettlementArgs, verifyTrajectory } from '#ledger';
 import { systemPause } from '#oracle';
 import type { AssizeOptions, Transaction, TransactionOptions } from '#runtime';
-import { MemoryStore } from '#stores';
 import { HandClock, operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
 

@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test, vi } from 'vitest';
 import { type Assize, type AssizeOptions, RuntimeError } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
 

@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test, vi } from 'vitest';
 import { DidNothing } from '#effects';
 import type { Assize, AssizeOptions, RuntimePorts } from '#runtime';
-import { MemoryStore } from '#stores';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
 import { orders } from '../../../../../tests/support/tools/orders.ts';

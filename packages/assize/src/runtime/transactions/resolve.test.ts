@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test, vi } from 'vitest';
 import { type Decision, EffectError, type Sink } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Assize, EffectResolution, TransactionOptions, UnresolvedEffect } from '#runtime';
-import { MemoryStore } from '#stores';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
 

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { MemoryStore } from '@assize/testing/memory';
 import { expect, test, vi } from 'vitest';
 import { seededRandom } from '#oracle';
 import { type Assize, RuntimeError } from '#runtime';
-import type { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { type Outside, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
 import { OutlivingWorld } from '../../../../../tests/support/tools/surviving-world.ts';

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { seededNumbers } from '@assize/testing/internal/faults.ts';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
-import { MemoryStore } from '#stores';
 import { cases } from '../../../../../tests/support/cases.ts';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../tests/support/tools/effect-sink.ts';

@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import type { Membership } from '#ledger';
 import type { Transaction } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../tests/support/tools/effect-sink.ts';
 

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import type { Sink } from '#effects';
 import type { EffectWrite } from '#ledger';
 import type { RuntimeError } from '#runtime';
-import { MemoryStore, StoreError } from '#stores';
+import { StoreError } from '#stores';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
 

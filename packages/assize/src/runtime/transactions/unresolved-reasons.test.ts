@@ -1,9 +1,9 @@
 import { once } from 'node:events';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, EffectError, NoAnswer, type Sink, type Tool, whyOf } from '#effects';
 import { type PendingPayload, readRow } from '#ledger';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import {
   type Fault,

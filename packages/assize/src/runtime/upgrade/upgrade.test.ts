@@ -1,11 +1,11 @@
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Domain, defineDomain, escalate, invariant, pass, upgradeScope } from '#kernel';
 import { type Hash, type Payload, readRow } from '#ledger';
 import type { Assize, ProposalInput, Ruling, Trajectory, UpgradeOptions } from '#runtime';
 import { verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 import { FaultyStore } from '../../../../../tests/support/ledger/desk.ts';
 import { HandClock, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { asked, atMost, counter } from '../../../../../tests/support/ledger/versions.ts';

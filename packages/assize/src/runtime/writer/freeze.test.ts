@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineDomain, escalate, overlaps, type Pattern, pass, patternFromText } from '#kernel';
 import { Chain } from '#ledger';
-import { MemoryStore } from '#stores';
 import { codeOf, doctor, pendingOf } from '../../../../../tests/support/ledger/multi-approval.ts';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { bindingOf, checkOthers, frozenByRules, frozenFor } from './freeze.ts';

@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineDomain, sensitive } from '#kernel';
 import type { Ruling, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { FaultyStore } from '../../../../../tests/support/ledger/desk.ts';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 

@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import type { EffectStore, Lease, Membership, SharedEffectStore } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Trajectory, Transaction } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { unhandledIn } from '../../../../../tests/support/process/errors.ts';
 import {

@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test, vi } from 'vitest';
 import type { PendingPayload } from '#ledger';
 import { seededRandom } from '#oracle';
-import { MemoryStore } from '#stores';
 import { deskOf, FaultyStore, payloads } from '../../../../../tests/support/ledger/desk.ts';
 import { doctor, pendingOf, severalOf } from '../../../../../tests/support/ledger/multi-approval.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';

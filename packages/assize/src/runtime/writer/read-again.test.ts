@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { MemoryStore } from '@assize/testing/memory';
 import { beforeEach, expect, test } from 'vitest';
 import type { EntryRow } from '#ledger';
 import type { Ruling, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { desk, FaultyStore } from '../../../../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 

@@ -1,11 +1,11 @@
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { writId } from '#authority';
 import { defineDomain, escalate, pass } from '#kernel';
 import { entryRow } from '#ledger';
 import { verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 import { insurerOf } from '../../../../../tests/support/ledger/insurer.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import type { Ruling } from '../records/ruling.ts';

@@ -11,3 +11,4 @@ export {
 } from './open.ts';
 export type { SqliteOptions } from './options.ts';
 export { SqliteStore } from './store.ts';
+export { TemporaryStore } from './temporary.ts';

@@ -22,6 +22,7 @@ import { openDatabase } from './connection/database.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './connection/file.ts';
 import { fileAt, OpenFiles } from './connection/open-files.ts';
 import { whenUnlocked } from './connection/retry.ts';
+import { Leases } from './effects/lease.ts';
 import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
 import { loadSqliteVec, sqliteVecPath } from './facts/sqlite-vec.ts';
 import { recordFirstPlace } from './ledger/adoption.ts';
@@ -29,6 +30,7 @@ import { HashIndex } from './ledger/hash-index.ts';
 import { prepareRefuseRetired } from './ledger/retirement.ts';
 import { sealEmpty } from './ledger/seals.ts';
 import type { SqliteOptions } from './options.ts';
+import { SqliteRows } from './rows.ts';
 import { prepareRequireSchema } from './schema/check-schema.ts';
 import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
 import { type Connection, SqliteStore } from './store.ts';
@@ -98,7 +100,10 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       return connect(path, connecting, (db) => {
         const files = connection.readonly ? undefined : new OpenFiles(db, path, opened);
         const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
-        return new SqliteStore(db, indexes, new FileWriter(db, indexes, { path, lockTimeoutMs, files, clock, seals }), {
+        const writer = new FileWriter(db, indexes, { path, lockTimeoutMs, files, clock, seals });
+        // SQLite's name of the file, because a link and its target are the same file.
+        const leases = new Leases(fileUrl(db.location() ?? path, { mode: 'rwc' }));
+        return new SqliteStore(new SqliteRows(db, indexes, writer, { ...connection, leases }), {
           ...connection,
           files,
         });

@@ -1,7 +1,7 @@
 import { chmodSync, statfsSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { arg, markOwnPackage } from '#base';
-import type { FactHit, FactReads, FactText, FactTextQuery, Lease, ParallelReader, RowRange } from '#ledger';
+import type { FactReads, ParallelReader, RowRange } from '#ledger';
 import {
   type Archivable,
   type ArchiveOptions,
@@ -10,33 +10,24 @@ import {
 } from '../archive/archive-entries.ts';
 import type { ArchiveState } from '../archive/port.ts';
 import { StoreArchive } from '../archive/store-archive.ts';
-import { checkInput, POSITIVE, TEXT } from '../check-input.ts';
+import { checkInput, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { sealsOf } from '../entry-seals.ts';
-import { closedError } from '../errors.ts';
-import { checkTextQuery } from '../fact-input.ts';
 import type { Followable, StoreEvent } from '../follow.ts';
 import type { InPlace } from '../in-place.ts';
 import { RETIREMENT, SNAPSHOT_READ } from '../input.ts';
-import type { NativePort, Reads, Writes } from '../native-port.ts';
 import type { VectorSearch } from '../options.ts';
 import { readInParallel } from '../parallel-reader.ts';
 import { factReads } from '../read-snapshot.ts';
-import { rebuild } from '../rebuild.ts';
 import type { Retirable, Retirement } from '../retirement.ts';
 import { copyDatabase } from './connection/database.ts';
-import { checkPath, createLater } from './connection/file.ts';
+import { checkPath, createLater, fileUrl } from './connection/file.ts';
 import type { OpenFiles } from './connection/open-files.ts';
-import { whenUnlocked } from './connection/retry.ts';
-import { Leases } from './effects/lease.ts';
-import { diskFullError, readonlyError, storeError } from './errors.ts';
+import { diskFullError, storeError } from './errors.ts';
 import { snapshotReads } from './facts/snapshot-read.ts';
-import { prepareReads, type SqliteReads } from './reads.ts';
+import type { SqliteRows } from './rows.ts';
 import { vacuum } from './vacuum.ts';
-import type { Indexes } from './writer/commit.ts';
-import type { WriteOperationName, WriteOperations } from './writer/operations.ts';
 import { WriteLocks } from './writer/write-turns.ts';
-import type { FileWriter } from './writer/writer.ts';
 
 /** The free space with which a full disk counts as freed. */
 const SPACE_MIN: number = 2 ** 20;
@@ -83,96 +74,23 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
   /** The absolute path of the file. */
   readonly path: string;
   readonly readonly: boolean;
-  readonly #db: DatabaseSync;
-  readonly #lockTimeoutMs: number;
-  readonly #vectors: VectorSearch;
+  readonly #rows: SqliteRows;
+  readonly #connection: Connection;
   readonly #archive: StoreArchive;
-  readonly #place: string | undefined;
-  readonly #rootKeys: readonly string[] | undefined;
-  readonly #files: OpenFiles | undefined;
-  readonly #another: Connection['another'];
-  readonly #reads: SqliteReads;
-  readonly #writing: FileWriter;
   readonly #turns: WriteLocks;
-  readonly #tenures: Leases;
   readonly #following: Set<() => Promise<void>> = new Set();
-  #closed: Promise<void> | undefined;
 
-  /**
-   * Accepts a connection that `openSqlite` has checked and set up, and the writer. `close` closes
-   * both.
-   */
-  constructor(db: DatabaseSync, indexes: Indexes, writing: FileWriter, connection: Connection) {
-    const { path, readonly, lockTimeoutMs, vectors } = connection;
-    const reads = prepareReads(db, indexes, (name, found) => writing.learn(name, found), path, vectors);
-    const writes: Writes = {
-      commit: (batch) => writing.commit(batch),
-      oraclePut: (row, within) => writing.step('oraclePut', row, within),
-      integrate: (step) => writing.step('integrate', step),
-      putSnapshot: (row, erasures) => writing.step('putSnapshot', row, erasures),
-      dropSnapshots: () => writing.step('dropSnapshots'),
-      leaseEffects: (signal) => this.#hold(signal),
-      adopt: (adoption) => writing.step('adopt', adoption),
-      claimKey: (offered) => writing.step('claimKey', offered),
-      putVectors: (embedder, given) => writing.step('putVectors', embedder, given),
-      rebuildFacts: (pages) =>
-        rebuild(pages, {
-          begin: () => this.#step('beginRebuilding'),
-          deleteSome: (run) => this.#step('deleteSome', run),
-          takeIn: (some, run) => this.#step('takeIn', some, run),
-          end: (run) => this.#step('endRebuilding', run),
-        }),
-      keepFacts: () => writing.step('keepFacts'),
-      sidePut: (changes) => writing.step('sidePut', changes),
-      sealSome: (seals, after) => writing.step('sealSome', seals, after),
-      archived: {
-        beginFiles: (archive, files) => writing.step('beginFiles', archive, files),
-        archiveSegment: (step) => writing.step('archiveSegment', step),
-        replaceFile: (files) => writing.step('replaceFile', files),
-        discardFiles: (files) => writing.step('discardFiles', files),
-        forgetFiles: (files) => writing.step('forgetFiles', files),
-      },
-    };
-    const access: NativePort = {
-      // Every SQLite read answers synchronously.
-      read: <T>(step: (reads: Reads) => T | Promise<T>) => this.#read(() => step(reads) as T),
-      writes: () => {
-        this.#checkWritable();
-        return writes;
-      },
-    };
-    const archive = new StoreArchive(access, connection.archive);
-    super(access, archive, sealsOf(connection.rootKeys));
+  /** `close` closes the connection of the rows. */
+  constructor(rows: SqliteRows, connection: Connection) {
+    const archive = new StoreArchive(rows, connection.archive);
+    super(rows, archive, sealsOf(connection.rootKeys));
+    this.#rows = rows;
+    this.#connection = connection;
     this.#archive = archive;
-    this.path = path;
-    this.readonly = readonly;
-    this.#db = db;
-    this.#lockTimeoutMs = lockTimeoutMs;
-    this.#vectors = vectors;
-    this.#place = connection.archive;
-    this.#rootKeys = connection.rootKeys;
-    this.#files = connection.files;
-    this.#another = connection.another;
-    this.#reads = reads;
-    this.#writing = writing;
+    this.path = connection.path;
+    this.readonly = connection.readonly;
     // Uses SQLite's name of the file, because a link and its target are the same file.
-    const file = db.location() ?? path;
-    this.#turns = new WriteLocks(file);
-    this.#tenures = new Leases(file);
-  }
-
-  override async factsByText(query: FactTextQuery): Promise<FactHit[]> {
-    checkTextQuery(query);
-    if (!this.readonly && (await this.#read(() => this.#reads.isBehind()))) await this.#index();
-    return super.factsByText(query);
-  }
-
-  override async textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]> {
-    checkInput(TEXT, embedder, 'embedder');
-    checkInput(TEXT, space, 'space');
-    checkInput(POSITIVE, limit, 'limit');
-    if (await this.#read(() => this.#reads.isWaiting())) await this.#index();
-    return super.textsToEmbed(embedder, space, limit);
+    this.#turns = new WriteLocks(fileUrl(rows.db.location() ?? connection.path, { mode: 'rwc' }));
   }
 
   async withReadSnapshot<T>(
@@ -181,23 +99,23 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
   ): Promise<T> {
     checkInput(arg.code, read, 'read');
     checkInput(SNAPSHOT_READ, options, 'options');
-    if (options?.byText === true && !this.readonly && (await this.#read(() => this.#reads.isBehind())))
-      await this.#index();
+    if (options?.byText === true && !this.readonly && (await this.#rows.read((reads) => reads.isBehind())))
+      await this.#rows.index();
     // A separate connection, so other readers see commits in the meantime.
-    const { db, facts } = await this.#read(() =>
-      this.#another((db) => ({ db, facts: snapshotReads(db, this.path, this.#vectors) })),
+    const { db, facts } = await this.#rows.read(() =>
+      this.#connection.another((db) => ({ db, facts: snapshotReads(db, this.path, this.#connection.vectors) })),
     );
     try {
-      return await read(factReads(facts, async (step) => this.#read(step)));
+      return await read(factReads(facts, async (step) => this.#rows.read(step)));
     } finally {
       db.close();
     }
   }
 
   async retire(retirement: Retirement): Promise<void> {
-    this.#checkWritable();
+    this.#rows.checkWritable();
     checkInput(RETIREMENT, retirement, 'retirement');
-    return this.#writing.step('retire', retirement);
+    return this.#rows.writing.step('retire', retirement);
   }
 
   /**
@@ -208,11 +126,11 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
    * @throws {StoreError} `store_not_found` for a missing folder, `store_failed` if the file exists
    */
   async copyInto(file: string, accept: (copy: string) => Promise<boolean> = async () => true): Promise<boolean> {
-    this.#checkUsable();
+    this.#rows.checkUsable();
     checkInput(TEXT, file, 'file');
     checkInput(arg.code, accept, 'accept');
     const path = checkPath(file);
-    const from = this.#another((db) => db);
+    const from = this.#connection.another((db) => db);
     try {
       return await createLater(path, async (draft) => {
         await copyDatabase(from, draft).catch((error: unknown) => {
@@ -230,12 +148,12 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
   }
 
   async scrub(): Promise<void> {
-    this.#checkWritable();
+    this.#rows.checkWritable();
     // First, because the counters of erasures show the rest of the work until the end of all of it.
     try {
       await this.#archive.scrub(this);
     } finally {
-      await this.#writing.scrub();
+      await this.#rows.writing.scrub();
     }
   }
 
@@ -250,9 +168,9 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
    * @throws {StoreError} `store_locked`, `store_failed`
    */
   async vacuum(): Promise<void> {
-    this.#checkWritable();
+    this.#rows.checkWritable();
     try {
-      await vacuum(this.path, this.#lockTimeoutMs);
+      await vacuum(this.path, this.#connection.lockTimeoutMs);
     } catch (error) {
       throw storeError(error, this.path, 'Vacuuming');
     }
@@ -263,23 +181,24 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
   }
 
   async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {
-    this.#checkWritable();
+    this.#rows.checkWritable();
     checkInput(TEXT, trajectoryId, 'trajectoryId');
     return this.#turns.acquire();
   }
 
   readInParallel(ranges: readonly RowRange[]): ParallelReader {
-    this.#checkUsable();
-    return readInParallel({ url: `sqlite:${this.path}`, archive: this.#place, rootKeys: this.#rootKeys }, ranges);
+    this.#rows.checkUsable();
+    const { archive, rootKeys } = this.#connection;
+    return readInParallel({ url: `sqlite:${this.path}`, archive, rootKeys }, ranges);
   }
 
   requireInPlace(): void {
-    this.#checkUsable();
-    this.#files?.requireNamed();
+    this.#rows.checkUsable();
+    this.#connection.files?.requireNamed();
   }
 
   requireSpace(): void {
-    if (!this.#writing.isDiskFull) return;
+    if (!this.#rows.writing.isDiskFull) return;
     const { bavail, bsize } = statfsSync(this.path);
     if (bavail * bsize < SPACE_MIN) throw diskFullError(this.path);
   }
@@ -287,11 +206,11 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
   /** Looks every `FOLLOW_MS` whether another connection has committed, and says `missed` then. */
   async follow(listener: (news: StoreEvent) => void): Promise<() => Promise<void>> {
     checkInput(arg.code, listener, 'listener');
-    const version = (): unknown => this.#db.prepare('PRAGMA data_version').get()?.['data_version'];
-    let seen = await this.#read(version);
+    const version = (): unknown => this.#rows.db.prepare('PRAGMA data_version').get()?.['data_version'];
+    let seen = await this.#rows.read(version);
     const look = async (): Promise<void> => {
       // Undefined if it cannot be read now. What was missed meanwhile is told when it can.
-      const now = await (async () => this.#read(version))().catch(() => undefined);
+      const now = await (async () => this.#rows.read(version))().catch(() => undefined);
       if (!this.#following.has(look)) return;
       if (now !== undefined && now !== seen) listener({ kind: 'missed' });
       seen = now;
@@ -303,81 +222,11 @@ export class SqliteStore extends CheckedStore implements Followable, Retirable, 
   }
 
   async selfCheck(): Promise<string[]> {
-    return [...(await this.#read(() => this.#reads.selfCheck())), ...(await this.#archive.faults())];
+    return [...(await this.#rows.read((reads) => reads.selfCheck())), ...(await this.#archive.faults())];
   }
 
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
-  }
-
-  async #close(): Promise<void> {
+  async close(): Promise<void> {
     this.#following.clear();
-    this.#tenures.refuse(closedError(this.path));
-    await this.#writing.idle();
-    this.#tenures.end();
-    await this.#turns.end();
-    if (!this.#db.isOpen) return; // a failed write has closed it
-    try {
-      if (!this.readonly) await this.#writing.end();
-    } catch (error) {
-      throw storeError(error, this.path, 'Closing');
-    } finally {
-      // A failed write may have closed the connection in the meantime.
-      if (this.#db.isOpen) this.#db.close();
-    }
-  }
-
-  /** Indexes the texts of all committed facts. */
-  async #index(): Promise<void> {
-    do this.#checkWritable();
-    while (await this.#writing.index());
-  }
-
-  async #hold(signal: AbortSignal | undefined): Promise<Lease> {
-    try {
-      return await this.#tenures.acquire(() => this.#step('raise'), signal);
-    } catch (error) {
-      throw signal?.aborted ? error : storeError(error, this.path, 'Working on the effects of');
-    }
-  }
-
-  async #step<Name extends WriteOperationName>(
-    name: Name,
-    ...given: Parameters<WriteOperations[Name]>
-  ): Promise<ReturnType<WriteOperations[Name]>> {
-    this.#checkWritable();
-    return this.#writing.step(name, ...given);
-  }
-
-  /**
-   * Returns an immediate answer without a promise. Most reads are short, and awaiting a promise
-   * takes half of their time.
-   */
-  #read<T>(step: () => T): T | Promise<T> {
-    const usable = (): T => {
-      this.#checkUsable();
-      return step();
-    };
-    try {
-      const read = whenUnlocked(usable, this.path, this.#lockTimeoutMs);
-      return read instanceof Promise ? read.catch(this.#refuse) : read;
-    } catch (error) {
-      return this.#refuse(error);
-    }
-  }
-
-  readonly #refuse = (error: unknown): never => {
-    throw storeError(error, this.path, 'Reading');
-  };
-
-  #checkUsable(): void {
-    if (this.#closed !== undefined) throw closedError(this.path);
-    if (this.#writing.failure !== undefined) throw this.#writing.failure;
-  }
-
-  #checkWritable(): void {
-    this.#checkUsable();
-    if (this.readonly) throw readonlyError(this.path, 'it was opened with mode readonly');
+    await Promise.all([this.#rows.close(), this.#turns.end()]);
   }
 }

@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { attenuate, type Policy, type Rule, ruleTable } from 'assize/internal/authority';
 import { type Domain, defineDomain, escalate, pass, reject } from 'assize/internal/kernel';
 import type { LedgerStore } from 'assize/internal/ledger';
 import { createOracle, fixedClock } from 'assize/internal/oracle';
 import type { Ruling } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ward } from '../../../../../tests/support/clinic/ward.ts';

@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { type Domain, type DomainSpec, defineDomain, escalate, pass, reject } from 'assize/internal/kernel';
 import type { Ruling } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { HandClock, intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';

@@ -1,10 +1,10 @@
 import { type BudgetState, budget } from '@assize/cli/internal/domains/budget';
+import { MemoryStore } from '@assize/testing/memory';
 import { contentHash } from 'assize/internal/canon';
 import { defineDomain, escalate, pass } from 'assize/internal/kernel';
 import { type EntryRow, entryRow, type LedgerStore } from 'assize/internal/ledger';
 import { createOracle, fixedClock } from 'assize/internal/oracle';
 import type { Ruling, Trajectory } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { deskOf, payloads } from '../../../../../tests/support/ledger/desk.ts';

@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { type Domain, defineDomain, escalate, isErased, pass, reject } from 'assize/internal/kernel';
 import type { Hash } from 'assize/internal/ledger';
 import type { Trajectory } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ward } from '../../../../../tests/support/clinic/ward.ts';

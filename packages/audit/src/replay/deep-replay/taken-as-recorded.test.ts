@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { attenuate, type Policy, ruleTable, writId } from 'assize/internal/authority';
 import { canonicalize, generateKeys } from 'assize/internal/canon';
 import { defineDomain } from 'assize/internal/kernel';
 import { type CommitPayload, entryRow, type RejectionPayload } from 'assize/internal/ledger';
 import type { ProposalInput, Ruling, Trajectory } from 'assize/internal/runtime';
-import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { deskOf, payloads } from '../../../../../tests/support/ledger/desk.ts';

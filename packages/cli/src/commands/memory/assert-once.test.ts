@@ -1,5 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import type { Trajectory } from 'assize/internal/runtime';
-import { MemoryStore, type Store } from 'assize/internal/stores';
+import type { Store } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { clinic } from '../../../../../tests/support/clinic/clinic.ts';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';

@@ -1,4 +1,5 @@
-import { MemoryStore, type Store } from 'assize/internal/stores';
+import { MemoryStore } from '@assize/testing/memory';
+import type { Store } from 'assize/internal/stores';
 import { expect, test, vi } from 'vitest';
 import { clinic } from '../../../../../tests/support/clinic/clinic.ts';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';

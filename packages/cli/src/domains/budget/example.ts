@@ -4,11 +4,10 @@
  */
 
 import { type BudgetState, budget } from '@assize/cli/unstable/domains/budget';
-import { Assize, generateKeys, issueWrit, verifyStore } from 'assize';
-import { MemoryStore } from 'assize/internal/stores/memory';
+import { Assize, generateKeys, issueWrit, openStore, verifyStore } from 'assize';
 
 const root = generateKeys();
-const store = new MemoryStore();
+const store = await openStore('memory:');
 const assize = new Assize({ store, domains: [budget], anchors: [root.publicKey] });
 const writOf = (agent: string) =>
   issueWrit(

@@ -1,8 +1,8 @@
 /** Runs as they are read from trajectories: of a domain of one's own, and of the gateway. */
 
+import { MemoryStore } from '@assize/testing/memory';
 import { declareTool } from 'assize/internal/effects';
 import { call, defineDomain, escalate, pass } from 'assize/internal/kernel';
-import { MemoryStore } from 'assize/internal/stores/memory';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';

@@ -1,8 +1,8 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { LedgerStore } from '#ledger';
 import { fixedClock, systemClock } from '#oracle';
 import type { Assize, AssizeOptions, RuntimeError, Trajectory } from '#runtime';
-import { MemoryStore } from '#stores';
 import { deskOf, payloads } from '../../../../../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 

@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { beforeAll, expect, test } from 'vitest';
 import { checkRow, type EffectPage } from '#ledger';
-import { MemoryStore } from '#stores';
 import { allEntries } from '../../../../../../tests/support/ledger/desk.ts';
 import { runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../../../../../tests/support/tools/effect-sink.ts';

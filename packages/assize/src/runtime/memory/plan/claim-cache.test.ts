@@ -1,8 +1,8 @@
 import { ALICE, changeOf, day, namesOf } from '@assize/testing/internal/fact-rows.ts';
 import { batchOf } from '@assize/testing/internal/store-rows.ts';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test, vi } from 'vitest';
 import { type FactWrite, OPEN_END, type PartitionName } from '#ledger';
-import { MemoryStore } from '#stores';
 import { clinic } from '../../../../../../tests/support/clinic/clinic.ts';
 import { committed, writ } from '../../../../../../tests/support/clinic/clinic-memory.ts';
 import { runtimeOver } from '../../../../../../tests/support/ledger/runtime.ts';

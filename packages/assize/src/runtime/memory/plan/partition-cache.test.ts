@@ -1,8 +1,8 @@
 import { ALICE, changeOf } from '@assize/testing/internal/fact-rows.ts';
 import { batchOf } from '@assize/testing/internal/store-rows.ts';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import type { PartitionName } from '#ledger';
-import { MemoryStore } from '#stores';
 import { SHARED } from '../visible/visibility.ts';
 import { PartitionCache } from './partition-cache.ts';
 

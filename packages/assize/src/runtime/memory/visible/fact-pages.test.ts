@@ -1,9 +1,9 @@
 import { ALICE, changeOf, day, keyOfRow } from '@assize/testing/internal/fact-rows.ts';
 import { batchOf, entryAfter } from '@assize/testing/internal/store-rows.ts';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import type { FactQuery, FactReads, FactVersion, PartitionName } from '#ledger';
 import { OPEN_END } from '#memory';
-import { MemoryStore } from '#stores';
 import { clinic } from '../../../../../../tests/support/clinic/clinic.ts';
 import { writ } from '../../../../../../tests/support/clinic/clinic-memory.ts';
 import { runtimeOver } from '../../../../../../tests/support/ledger/runtime.ts';

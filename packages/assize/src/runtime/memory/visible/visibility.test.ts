@@ -1,6 +1,6 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import type { EntryRow } from '#ledger';
-import { MemoryStore } from '#stores';
 import {
   branchMembers,
   ChainWriter,

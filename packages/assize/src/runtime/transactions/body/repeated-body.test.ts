@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 import { defineDomain, escalate, pass, reject } from '#kernel';
 import type { Transaction, TransactionOptions } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, toolFor } from '../../../../../../tests/support/tools/effect-sink.ts';
 

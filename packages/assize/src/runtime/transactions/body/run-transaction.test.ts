@@ -1,4 +1,5 @@
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Policy, writId } from '#authority';
@@ -7,7 +8,6 @@ import { declareTool } from '#effects';
 import { defineDomain, escalate, pass } from '#kernel';
 import { Replayer, verifyTrajectory } from '#ledger';
 import type { TransactionOptions } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../../tests/support/tools/effect-sink.ts';
 

@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool, type Resolvers } from '#effects';
 import type { Lease } from '#ledger';
-import { MemoryStore } from '#stores';
 import { cases } from '../../../../../../tests/support/cases.ts';
 import { runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, tally } from '../../../../../../tests/support/tools/effect-sink.ts';

@@ -1,9 +1,9 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { attenuate, type Policy, writId } from '#authority';
 import { generateKeys } from '#canon';
 import { type CounselorPredicate, type Domain, defineDomain } from '#kernel';
 import type { Assize, EffectResolution } from '#runtime';
-import { MemoryStore } from '#stores';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../../../../../tests/support/tools/effect-sink.ts';
 

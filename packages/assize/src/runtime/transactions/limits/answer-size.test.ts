@@ -2,10 +2,11 @@
  * Answers that are too long to store. Their effects were executed. They are not called again for
  * the answer, nor compensated with another answer.
  */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool, type Sink, type Tool } from '#effects';
-import { MemoryStore } from '#stores';
 import { runtimeOver } from '../../../../../../tests/support/ledger/runtime.ts';
 import { Steps, storeOf, tally } from '../../../../../../tests/support/tools/effect-sink.ts';
 import { COUNT, codeOf, stage, writ } from '../../../../../../tests/support/tools/transaction-stage.ts';

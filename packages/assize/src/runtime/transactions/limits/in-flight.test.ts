@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 import type { Transaction } from '#runtime';
-import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../../tests/support/tools/effect-sink.ts';
 import { InFlight } from './in-flight.ts';

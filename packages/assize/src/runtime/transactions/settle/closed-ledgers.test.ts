@@ -1,7 +1,8 @@
 /** For any number of unresolved effects, a closed trajectory is read once for all their entries. */
+
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { type EntryRow, readRow } from '#ledger';
-import { MemoryStore } from '#stores';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../../tests/support/tools/effect-sink.ts';
 import { blindTool, createInDoubtEffects } from '../../../../../../tests/support/tools/in-doubt-effects.ts';

@@ -1,4 +1,5 @@
 import { backtest, deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { hashText } from '#canon';
 import { EffectError } from '#effects';
@@ -24,7 +25,6 @@ import {
   type Transaction,
   verifyStore,
 } from '#runtime';
-import { MemoryStore } from '#stores';
 import { allEntries } from '../../../../../../tests/support/ledger/desk.ts';
 import { keysOf } from '../../../../../../tests/support/ledger/rows.ts';
 import { operatorWrit, runtimeOver, START, writFor } from '../../../../../../tests/support/ledger/runtime.ts';

@@ -1,11 +1,11 @@
 import { deepReplay } from '@assize/audit/internal/replay';
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import type { Sink } from '#effects';
 import { defineDomain } from '#kernel';
 import { readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type Assize, type AssizeOptions, type Ruling, type Transaction, verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 import { keysOf } from '../../../../../../tests/support/ledger/rows.ts';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { expectEffectLogMatches } from '../../../../../../tests/support/tools/check-effect-log.ts';

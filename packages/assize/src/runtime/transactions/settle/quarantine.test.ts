@@ -1,7 +1,7 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { type BatchedCall, declareTool } from '#effects';
-import { MemoryStore } from '#stores';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import {
   type Fault,

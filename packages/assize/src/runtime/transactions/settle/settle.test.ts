@@ -1,3 +1,4 @@
+import { MemoryStore } from '@assize/testing/memory';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Delivery, Reversibility, Sink } from '#effects';
 import {
@@ -9,7 +10,6 @@ import {
   type SettlementPayload,
 } from '#ledger';
 import { type Trajectory, verifyStore } from '#runtime';
-import { MemoryStore } from '#stores';
 import { allEntries } from '../../../../../../tests/support/ledger/desk.ts';
 import { runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from '../../../../../../tests/support/tools/effect-sink.ts';

@@ -1,8 +1,8 @@
 /** Snapshots of memory are left while a trajectory runs, so closing replays nothing. */
 
 import { fsck } from '@assize/audit/internal/checkpoints';
+import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
-import { MemoryStore } from '#stores';
 import { granted, worker } from '../../../../../../tests/support/ledger/delegations.ts';
 import { deskOf } from '../../../../../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';

@@ -10,6 +10,7 @@ import { fsck } from '@assize/audit/internal/checkpoints';
 import type { StoreFault } from '@assize/testing/internal/faults.ts';
 import { faultAt } from '@assize/testing/internal/faults.ts';
 import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
+import { MemoryStore } from '@assize/testing/memory';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { attenuate, type Writ, writId } from '#authority';
@@ -17,7 +18,7 @@ import { isAssizeError, type Json } from '#base';
 import { hashText } from '#canon';
 import { type Batch, type CommitResult, Replayer, type SnapshotRow } from '#ledger';
 import { seededRandom } from '#oracle';
-import { MemoryStore, openSqlite, type SqliteStore } from '#stores';
+import { openSqlite, type SqliteStore } from '#stores';
 import { cases, hasUsualCases } from '../../../../../../tests/support/cases.ts';
 import {
   DOCTOR,

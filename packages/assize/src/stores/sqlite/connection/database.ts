@@ -1,5 +1,4 @@
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
-import { fileUrl } from './file.ts';
 
 /** The pages of one step of a copy: all, because a write between two steps restarts the copy. */
 const ALL_PAGES = 2 ** 31 - 1;
@@ -21,15 +20,18 @@ export async function copyDatabase(from: DatabaseSync, path: string): Promise<vo
 }
 
 /**
- * Opens an empty file that processes only lock. Its journal is in memory, because a lock must not
- * need space on the disk.
+ * Opens an empty file beside the store that processes only lock. Its journal is in memory, because
+ * a lock must not need space on the disk.
  *
  * @throws SQLite's error
  */
-export function openLockFile(path: string): DatabaseSync {
-  const db = openDatabase(fileUrl(path, { mode: 'rwc' }), { timeout: 0 });
+export function openLockFile(store: URL, suffix: string): DatabaseSync {
+  const url = new URL(store);
+  url.pathname += suffix;
+  const db = openDatabase(url, { timeout: 0 });
   try {
-    db.exec('PRAGMA journal_mode = MEMORY');
+    // A locked database in memory refuses the statement, and needs no space on the disk.
+    if (!url.searchParams.has('vfs')) db.exec('PRAGMA journal_mode = MEMORY');
     return db;
   } catch (error) {
     db.close();

@@ -22,7 +22,7 @@ export function checkPath(path: string): string {
   if (typeof path !== 'string' || path === '' || path === ':memory:' || path.includes('\0') || !path.isWellFormed()) {
     throw new StoreError(
       'store_invalid_input',
-      'The path of the SQLite store is empty. Pass the path of a file, or use MemoryStore.',
+      'The path of the SQLite store is empty. Pass the path of a file, or open the store at memory: instead.',
       {
         evidence: { path },
       },

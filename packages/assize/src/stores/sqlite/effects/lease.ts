@@ -26,14 +26,14 @@ type GrantedLease = Pick<Lease, 'fence' | 'lastEpoch'>;
  * any process waits.
  */
 export class Leases {
-  readonly #path: string;
+  readonly #store: URL;
   /** Ends each wait with the reason. */
   readonly #closing = new AbortController();
   readonly #held = new Set<Place>();
 
-  /** `path` is the path of the store. */
-  constructor(path: string) {
-    this.#path = `${path}-effects`;
+  /** `store` is the file of the store. */
+  constructor(store: URL) {
+    this.#store = store;
   }
 
   /**
@@ -74,9 +74,9 @@ export class Leases {
   }
 
   #open(): Place {
-    const lock = openLockFile(this.#path);
+    const lock = openLockFile(this.#store, '-effects');
     try {
-      const place = { lock, queue: openLockFile(`${this.#path}-queue`) };
+      const place = { lock, queue: openLockFile(this.#store, '-effects-queue') };
       this.#held.add(place);
       return place;
     } catch (error) {

@@ -10,13 +10,14 @@ interface Place {
   readonly changed: bigint;
 }
 
+const MEMORY = 'memory';
 const RECORD = 'INSERT INTO adoption (root, place, at, reason) VALUES (?, ?, ?, ?)';
 
-/** Records the takeover, inside a transaction. */
-export function prepareAdopt(db: DatabaseSync, path: string): (adoption: Adoption) => void {
+/** Records the takeover, inside a transaction. `path`: null for a store in memory. */
+export function prepareAdopt(db: DatabaseSync, path: string | null): (adoption: Adoption) => void {
   const statement = db.prepare(RECORD);
   return ({ at, reason, roots }) => {
-    if (roots === undefined) statement.run(null, placeText(placeOf(path)), at, reason);
+    if (roots === undefined) statement.run(null, path === null ? MEMORY : placeText(placeOf(path)), at, reason);
     else for (const root of roots) statement.run(Buffer.from(root, 'hex'), null, at, reason);
   };
 }
@@ -38,9 +39,10 @@ export function prepareAdopted(db: DatabaseSync): (root: Hash) => boolean {
 /**
  * Throws `store_copied` if the file at `path` is not the one that the store last recorded. A moved
  * file stays the same file, and a copy is another one. A file with a second name is refused too,
- * because each name has its own write-ahead log and lock.
+ * because each name has its own write-ahead log and lock. A store in memory is never a copy.
  */
-export function prepareRefuseCopied(db: DatabaseSync, path: string): () => void {
+export function prepareRefuseCopied(db: DatabaseSync, path: string | null): () => void {
+  if (path === null) return () => undefined;
   const statement = db.prepare('SELECT place FROM adoption WHERE place IS NOT NULL ORDER BY n DESC LIMIT 1');
   return () => {
     if (statSync(path).nlink > 1) throw linkedError(path);

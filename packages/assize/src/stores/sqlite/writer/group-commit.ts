@@ -52,7 +52,7 @@ type Aside = { readonly isDone: boolean } | { readonly failure: unknown };
 
 export interface GroupCommitOptions extends BatchWriterOptions {
   readonly lockTimeoutMs: number;
-  /** The files of a connection that writes. */
+  /** The files of a connection that writes. Undefined for a store in memory. */
   readonly files: OpenFiles | undefined;
 }
 
@@ -357,7 +357,8 @@ export class GroupCommit {
   }
 
   #isCheckpointDue(): boolean {
-    if (this.#isCopying) return false;
+    // A store in memory has no WAL.
+    if (this.#isCopying || this.#options.files === undefined) return false;
     return this.#isWalLong || this.#pagesEstimated * this.#pagesPerEstimate >= CHECKPOINT_PAGES;
   }
 
@@ -411,7 +412,7 @@ export class GroupCommit {
     let failure: StoreError | undefined;
     try {
       if (aside !== undefined && 'failure' in aside) throw aside.failure;
-      if (aside?.isDone !== false && this.#scrubber.isLong) {
+      if (this.#options.files !== undefined && aside?.isDone !== false && this.#scrubber.isLong) {
         this.#rewriteInThread();
         return;
       }

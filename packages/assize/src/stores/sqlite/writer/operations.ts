@@ -95,7 +95,7 @@ export function prepareOperations(
   { effects, facts, ids, blobs }: Writers,
   texts: TextWriter,
 ): WriteOperations {
-  const path = db.location() as string;
+  const path = db.location();
   const refuseCopied = prepareRefuseCopied(db, path);
   return {
     oraclePut: prepareOraclePut(db, prepareOracleGet(db)),

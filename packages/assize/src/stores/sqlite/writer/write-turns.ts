@@ -20,7 +20,7 @@ const ROOM_MS = 4;
  * process has the store open.
  */
 export class WriteLocks {
-  readonly #path: string;
+  readonly #store: URL;
   #db: DatabaseSync | undefined;
   /** Resolves when the previous request has ended. */
   #before: Promise<void> = Promise.resolve();
@@ -28,9 +28,9 @@ export class WriteLocks {
   #end: () => void = () => undefined;
   #isClosed = false;
 
-  /** `path` is the path of the store. */
-  constructor(path: string) {
-    this.#path = `${path}-turn`;
+  /** `store` is the file of the store. */
+  constructor(store: URL) {
+    this.#store = store;
   }
 
   /**
@@ -60,7 +60,7 @@ export class WriteLocks {
   }
 
   async #lock(): Promise<boolean> {
-    this.#db ??= openLockFile(this.#path);
+    this.#db ??= openLockFile(this.#store, '-turn');
     const begin = performance.now();
     // Otherwise this process would reacquire the lock before any other process can try.
     if (begin - this.#endedAt < ROOM_MS) await sleep(ROOM_MS);

@@ -1,7 +1,7 @@
-import type { FactHit, FactText, FactVector, FactVersion, Hash } from '#ledger';
-import { Bm25, dayOf, documentOf, rounded, wordsOf, wordsOfDocument } from '#memory';
-import { compareRows, erasedText, isErasedText } from '../facts.ts';
-import { dot, otherDimensions, unit } from '../vectors.ts';
+import type { FactHit, FactText, FactVector, FactVersion, Hash } from 'assize/internal/ledger';
+import { Bm25, dayOf, documentOf, rounded, wordsOf, wordsOfDocument } from 'assize/internal/memory';
+import { compareRows, erasedText, isErasedText } from 'assize/internal/stores/facts.ts';
+import { dot, otherDimensions, unit } from 'assize/internal/stores/vectors.ts';
 
 /** The rows of a text. */
 export interface TextHome {

@@ -1,6 +1,7 @@
-import { effectStoreSuite } from '@assize/testing/internal/effect-store-suite.ts';
-import { sharedEffectStoreSuite } from '@assize/testing/internal/shared-effect-store-suite.ts';
-import type { SharedEffectLedger } from '@assize/testing/internal/suite-types.ts';
+import { effectStoreSuite } from '../effect-store-suite.ts';
+import { sharedEffectStoreSuite } from '../shared-effect-store-suite.ts';
+import type { SharedEffectLedger } from '../suite-types.ts';
+import { IN_MEMORY } from './in-memory.ts';
 import { MemoryStore } from './store.ts';
 
 const reason = 'nothing survives the object';
@@ -13,7 +14,7 @@ const skip = [
   'a handle hears that it is fenced, though it knew of the effects',
   'of many lease requests over two handles each is granted, one at a time',
 ].map((test) => ({ test, reason }));
-effectStoreSuite({ name: 'memory', open: async () => new MemoryStore(), skip });
+for (const [name, open] of Object.entries(IN_MEMORY)) effectStoreSuite({ name, open, skip });
 effectStoreSuite({ name: 'memory, shared', open: async () => new MemoryStore({ shared: true }), skip });
 
 sharedEffectStoreSuite({

@@ -16,9 +16,9 @@ import type {
   PartitionName,
   PartitionState,
   RankedQuery,
-} from '#ledger';
-import { OPEN_END, type OpenKey, OpenSet } from '#memory';
-import type { StoreError } from '../errors.ts';
+} from 'assize/internal/ledger';
+import { OPEN_END, type OpenKey, OpenSet } from 'assize/internal/memory';
+import type { StoreError } from 'assize/internal/stores/errors.ts';
 import {
   brokenOrder,
   changeOpen,
@@ -35,7 +35,7 @@ import {
   judgeFacts,
   nameKey,
   nameOf,
-} from '../facts.ts';
+} from 'assize/internal/stores/facts.ts';
 import { MemoryTexts, type TextHome } from './texts.ts';
 
 type Names = Pick<PartitionName, 'subject' | 'predicate'>;

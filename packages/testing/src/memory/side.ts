@@ -1,5 +1,5 @@
-import type { SideChange, SidePage, SideRow } from '#ledger';
-import { compareCodePoints } from '../facts.ts';
+import type { SideChange, SidePage, SideRow } from 'assize/internal/ledger';
+import { compareCodePoints } from 'assize/internal/stores/facts.ts';
 
 /** The side log of a store in memory. */
 export class MemorySide {

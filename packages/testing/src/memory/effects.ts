@@ -1,5 +1,19 @@
-import type { EffectKeyRow, EffectPage, EffectWrite, Hash, Lease, LoggedTransaction, OpenEffectPage } from '#ledger';
-import { type EffectChange, type EffectState, type EffectVerdict, type EffectView, judgeEffects } from '../effects.ts';
+import type {
+  EffectKeyRow,
+  EffectPage,
+  EffectWrite,
+  Hash,
+  Lease,
+  LoggedTransaction,
+  OpenEffectPage,
+} from 'assize/internal/ledger';
+import {
+  type EffectChange,
+  type EffectState,
+  type EffectVerdict,
+  type EffectView,
+  judgeEffects,
+} from 'assize/internal/stores/effects.ts';
 
 interface Transaction {
   readonly trajectory_id: string;

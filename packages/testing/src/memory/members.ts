@@ -1,5 +1,5 @@
-import { unlessAborted } from '#base';
-import type { Lease, Membership, MembershipEvent, OrderedEvent } from '#ledger';
+import { unlessAborted } from 'assize/internal/base';
+import type { Lease, Membership, MembershipEvent, OrderedEvent } from 'assize/internal/ledger';
 import type { MemoryEffects } from './effects.ts';
 import type { Leases } from './lease.ts';
 

@@ -1,4 +1,4 @@
-import type { Lease } from '#ledger';
+import type { Lease } from 'assize/internal/ledger';
 
 /** Exclusive leases on the effect log of a store in memory, in the order of the requests. */
 export class Leases {

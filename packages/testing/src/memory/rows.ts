@@ -23,13 +23,13 @@ import type {
   SideRow,
   SnapshotRow,
   TrajectoryInfo,
-} from '#ledger';
-import { type Clock, type OracleRow, systemClock } from '#oracle';
-import type { Adoption } from '../adoption.ts';
-import { aheadOf } from '../clock-ahead.ts';
-import type { EffectChange } from '../effects.ts';
-import { type FactChange, REPEATS_ERASED } from '../facts.ts';
-import { COMMITTED, type Reads } from '../native-port.ts';
+} from 'assize/internal/ledger';
+import { type Clock, type OracleRow, systemClock } from 'assize/internal/oracle';
+import type { Adoption } from 'assize/internal/stores/adoption.ts';
+import { aheadOf } from 'assize/internal/stores/clock-ahead.ts';
+import type { EffectChange } from 'assize/internal/stores/effects.ts';
+import { type FactChange, REPEATS_ERASED } from 'assize/internal/stores/facts.ts';
+import { COMMITTED, type Reads } from 'assize/internal/stores/native-port.ts';
 import { MemoryEffects } from './effects.ts';
 import { MemoryFacts } from './facts.ts';
 import { MemorySide } from './side.ts';
