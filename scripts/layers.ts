@@ -38,12 +38,13 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
   postgres: { src: [] },
   tools: { schemas: [], src: ['schemas'] },
   testing: { conformance: [], src: [], public: ['src', 'conformance'] },
-  command: { src: [] },
+  command: { operation: [], src: ['operation'] },
   agents: {
     agents: [],
     models: ['agents'],
     chat: ['agents'],
     commands: ['agents', 'models', 'chat'],
+    operations: ['agents', 'chat'],
     public: ['agents', 'models', 'chat'],
   },
   gate: {
@@ -53,6 +54,8 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     mining: ['gateway'],
     mcp: [],
     commands: ['gateway', 'calls'],
+    hooks: ['gateway', 'calls'],
+    operations: ['gateway', 'calls', 'hooks'],
     public: ['calls'],
   },
   audit: {
@@ -65,6 +68,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     incident: [],
     incidents: ['blast', 'incident'],
     commands: ['checkpoints', 'replay', 'blast', 'witness', 'compliance', 'incident', 'incidents'],
+    operations: ['checkpoints', 'bundle', 'replay', 'blast', 'compliance', 'incident', 'incidents'],
     public: ['checkpoints', 'bundle', 'replay', 'blast', 'compliance', 'incidents'],
   },
   'ai-sdk': { src: [] },
@@ -95,7 +99,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'packages/server/src/': [
     ...['log/', 'watchdog/', 'problems/', 'principals/', 'notices/', 'events/'],
-    ...['hooks/calls/', 'hooks/', 'simulations/', 'operations/', 'openapi/', 'routing/', 'http/'],
+    ...['operations/', 'openapi/', 'routing/', 'http/'],
   ],
 };
 

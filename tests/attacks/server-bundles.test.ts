@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { verifyBundle } from '#bundle';
 import { parseVerifierKey } from '#merkle';
-import { OneAtATime } from '../../packages/server/src/one-at-a-time.ts';
+import { OneAtATime } from '../../packages/audit/src/operations/one-at-a-time.ts';
 import { callOperation, pay, succeed } from '../support/server/calling.ts';
 import { start, type TestServer } from '../support/server/serving.ts';
 import { startWitness } from '../support/server/witness.ts';

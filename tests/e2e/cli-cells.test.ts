@@ -7,11 +7,11 @@ import { ORDERS_PRINCIPAL, readCellsFile } from '#cells';
 import { findRootKey, GrantIssuer, resolveConfig, rootKeyOf } from '#config';
 import type { Domain } from '#kernel';
 import { HALT_ACTION } from '#ledger';
+import { SystemWrits } from '#operation';
 import { systemClock } from '#oracle';
 import { Assize } from '#runtime';
 import { credentialsOf } from '#server';
 import { openStore } from '#stores';
-import { OfficeWrits } from '../../packages/server/src/principals/office-writs.ts';
 import { runCommand } from '../support/process/command.ts';
 import { till } from '../support/server/till.ts';
 
@@ -201,7 +201,7 @@ test('a halt of the root log names its command in a cell too', async () => {
   const runtime = new Assize({ store, domains: [till], anchors: [root.publicKey] });
   const trajectory = await runtime.open('acme:trip');
   const now = systemClock.now();
-  const writ = new OfficeWrits(root, 60).forOffice(ORDERS_PRINCIPAL, HALT_ACTION, 'acme:trip', now);
+  const writ = new SystemWrits(root, 60).forBuiltIn(ORDERS_PRINCIPAL, HALT_ACTION, 'acme:trip', now);
   // As a server carries the order out.
   const { ruling } = await trajectory.halt({ reason: 'root log: audit', writ, principal: ORDERS_PRINCIPAL });
   expect(ruling.ruling).toBe('committed');

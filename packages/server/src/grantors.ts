@@ -1,43 +1,20 @@
-import { maySettle } from '@assize/gate/internal/calls';
+import { type Caller, sameAsOneOf } from '@assize/command/operation';
 import { isSamePrincipal, KernelError } from 'assize/internal/kernel';
 import { type Hash, type ProposalRecord, tokenMakersIn } from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
-import type { Caller } from './principals/caller.ts';
-import type { Service } from './service.ts';
+import type { ServerService } from './service.ts';
 
 /**
  * The principals whose grants the writ of a proposal comes from. The ledger knows a grant by its
  * key, so the runtime cannot compare the names.
  */
 export async function grantorsOf(
-  { grants }: Pick<Service, 'grants'>,
+  { grants }: Pick<ServerService, 'grants'>,
   trajectory: Trajectory,
   writId: Hash,
 ): Promise<string[]> {
   const writ = Trajectory.writOf(trajectory, writId);
   return writ === undefined ? [] : grants.grantorsOf(writ);
-}
-
-/**
- * Refuses to let a caller settle a call or end a standing approval that may not decide about calls.
- * `agent`: the agent of the call, which another principal has to settle.
- *
- * @throws KernelError `unauthorised_counselor`
- */
-export function requireSettler(caller: Caller, { domain }: Trajectory, action: string, agent?: string): void {
-  const { name, kinds } = caller;
-  const own = agent === undefined ? undefined : sameAsOneOf(caller, [agent, `agent:${agent}`]);
-  if (own !== undefined)
-    throw new KernelError('unauthorised_counselor', `The call is of ${own}. Ask another principal to settle it.`, {
-      evidence: { principal: name },
-    });
-  if (maySettle(domain, name, kinds.includes('admin'), action)) return;
-  const needed = Object.keys(domain.counselors).join(' or ');
-  throw new KernelError(
-    'unauthorised_counselor',
-    `${name} cannot propose ${action}: it needs a counselor of the kind ${needed}, or an admin. Ask another principal.`,
-    { evidence: { principal: name } },
-  );
 }
 
 /**
@@ -47,7 +24,7 @@ export function requireSettler(caller: Caller, { domain }: Trajectory, action: s
  * @throws ConfigError `agent_stopped`
  */
 export async function requireActive(
-  { service }: { readonly service: Service },
+  { service }: { readonly service: ServerService },
   trajectory: Trajectory,
   writId: Hash,
 ): Promise<void> {
@@ -62,7 +39,7 @@ export async function requireActive(
  * @throws KernelError `unauthorised_counselor`
  */
 export async function requireOther(
-  { caller, service }: { readonly caller: Caller; readonly service: Service },
+  { caller, service }: { readonly caller: Caller; readonly service: ServerService },
   trajectory: Trajectory,
   { writ_id, observations }: Pick<ProposalRecord, 'writ_id' | 'observations'>,
 ): Promise<void> {
@@ -76,9 +53,4 @@ export async function requireOther(
     `${same} requested this proposal, granted its writ or made its token${token}, and cannot decide about it. Ask another principal.`,
     { evidence: { principal: caller.name } },
   );
-}
-
-/** The caller or the maker of its token, if one of the names is that principal's. */
-export function sameAsOneOf({ name, tokenBy = [] }: Caller, names: readonly string[]): string | undefined {
-  return [name, ...tokenBy].find((one) => names.some((other) => isSamePrincipal(one, other)));
 }

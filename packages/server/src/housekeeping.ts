@@ -1,7 +1,7 @@
-import { IncidentCarrier } from './incident-carrier.ts';
+import { IncidentRunner } from '@assize/audit/internal/operations';
 import type { NoticeSender } from './notices/notice-sender.ts';
 import { Recurring } from './recurring.ts';
-import type { Service } from './service.ts';
+import type { ServerService } from './service.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const WAITING_MS = 2_000;
 
 export interface HousekeepingOptions {
-  readonly service: Service;
+  readonly service: ServerService;
   readonly notices: NoticeSender;
   readonly onFailure: (error: unknown) => void;
   /** Ends the work. */
@@ -38,10 +38,10 @@ export function startHousekeeping(options: HousekeepingOptions): () => Promise<v
     for (const work of works) if (!signal.aborted) await work().catch(onFailure);
   };
   const hourly = new Recurring(HOUR_MS, all, onFailure);
-  const carrier = new IncidentCarrier(service, onFailure);
+  const incidents = new IncidentRunner(service, onFailure);
   const frequent = async (): Promise<void> => {
     await gateways.retryWaiting().catch(onFailure);
-    await carrier.carryOutApproved(signal).catch(onFailure);
+    await incidents.carryOutApproved(signal).catch(onFailure);
   };
   const often = new Recurring(WAITING_MS, frequent, onFailure);
   void hourly.run();

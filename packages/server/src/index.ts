@@ -9,10 +9,10 @@
  * Never: trusts a name in a body, or decides instead of the kernel.
  */
 
-export { ServerError, type ServerErrorCode } from './errors.ts';
+export type { Operation } from '@assize/command/operation';
+export { ServerError, type ServerErrorCode } from '@assize/command/operation';
 export { ConsoleFiles } from './http/console-files.ts';
 export { openApiDocument } from './openapi/document.ts';
-export type { Operation } from './operations/operation.ts';
 export { OPERATIONS } from './operations/table.ts';
 export { type Credentials, credentialsOf } from './principals/credentials.ts';
 export { COMMAND_LINE, type TokenRow } from './principals/tokens.ts';

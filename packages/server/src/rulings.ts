@@ -1,6 +1,6 @@
+import type { interruptForm } from '@assize/command/operation';
 import type { Ruling } from 'assize/internal/runtime';
 import type { z } from 'zod';
-import type { interruptForm } from './operations/forms.ts';
 
 /** An escalation as the interrupt of AG-UI 1.0. The client resumes with a decision, or waits. */
 export function interruptDocument(

@@ -1,5 +1,5 @@
-import type { BundleOptions } from '@assize/audit/internal/bundle';
 import type { LogKeys } from '@assize/audit/internal/checkpoints';
+import type { BundleVerifiers } from '@assize/audit/internal/operations';
 import type { Rules } from '@assize/gate/internal/gateway';
 import type { Policy } from 'assize/internal/authority';
 import type { Json } from 'assize/internal/base';
@@ -8,9 +8,6 @@ import type { Domain, Migration } from 'assize/internal/kernel';
 import type { Clock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import type { ConsoleFiles } from './http/console-files.ts';
-
-/** The verifiers that proof bundles contain: the program in Python, and the page. */
-export type BundleVerifiers = Pick<BundleOptions, 'script' | 'page'>;
 
 /** The parts of a server that the caller has opened or loaded. */
 export interface ServeOptions {

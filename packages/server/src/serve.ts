@@ -1,10 +1,9 @@
+import { ServerError, settledRuling } from '@assize/command/operation';
 import { addMicros, type KeyPair } from 'assize/internal/canon';
 import type { Deployment } from 'assize/internal/config';
 import { AGENTS, type AgentStops, type ResolvedConfig } from 'assize/internal/config';
 import type { EntryRow } from 'assize/internal/ledger';
 import type { Hono } from 'hono';
-import { settledRuling } from './await-decision.ts';
-import { ServerError } from './errors.ts';
 import { type EventRulings, eventOf } from './events/event-stream.ts';
 import { LogTail } from './events/log-tail.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -42,7 +41,7 @@ import { Forwarder } from './routing/forwarder.ts';
 import type { Router } from './routing/router.ts';
 import { routingOf, startRouting } from './routing/routing.ts';
 import type { ServeOptions } from './serve-options.ts';
-import type { Service } from './service.ts';
+import type { ServerService } from './service.ts';
 import { startService } from './start-service.ts';
 import { StuckWork } from './stuck-work.ts';
 import { warnOfNoOperator, warnOfUnknownVersions } from './unknown-versions.ts';
@@ -53,7 +52,7 @@ import { startWatchdog } from './watchdog/watchdog.ts';
 export interface Serving {
   /** The address of clients. */
   readonly url: string;
-  readonly service: Service;
+  readonly service: ServerService;
   /** Rejects if the store cannot be used any more. Stop the server, and open the store again. */
   readonly lost: Promise<never>;
   /** A link that signs a principal in once, within ten minutes. The code is in its fragment. */
@@ -261,7 +260,7 @@ interface AppEnds {
   readonly closers: (() => Promise<void>)[];
 }
 
-function appOf(service: Service, { tail, ...ports }: AppPorts, ends: AppEnds): Hono {
+function appOf(service: ServerService, { tail, ...ports }: AppPorts, ends: AppEnds): Hono {
   const { console: files, linksAtStart, mcp, closers } = ends;
   const { tokens, sessions, names, clock, config, metrics } = service;
   const { limits, oidc, jwt } = config.server;

@@ -1,3 +1,14 @@
+import { Simulations } from '@assize/agents/internal/operations';
+import {
+  Checkpoints,
+  checkpointInFile,
+  checkpointInStore,
+  OneAtATime,
+  witnessesOf,
+} from '@assize/audit/internal/operations';
+import { domainToRun } from '@assize/audit/internal/replay';
+import { SystemWrits } from '@assize/command/operation';
+import { GatewayWorlds, NewestRules } from '@assize/gate/internal/operations';
 import type { Deployment, ResolvedConfig } from 'assize/internal/config';
 import {
   agentsDomain,
@@ -12,22 +23,15 @@ import {
 import type { Domain } from 'assize/internal/kernel';
 import { systemClock, systemRandom } from 'assize/internal/oracle';
 import { checkpointFile, type Store } from 'assize/internal/stores';
-import { Checkpoints, witnessesOf } from './checkpoints.ts';
-import { GatewayWorlds } from './gateway-worlds.ts';
-import { checkpointInFile, checkpointInStore, type LastCheckpoint } from './last-checkpoint.ts';
 import type { Metrics } from './log/metrics.ts';
-import { NewestRules } from './newest-rules.ts';
 import { FailedNotices } from './notices/queue/failed-notices.ts';
 import type { Receiver } from './notices/receivers.ts';
-import { OneAtATime } from './one-at-a-time.ts';
 import { credentialsOf } from './principals/credentials.ts';
 import { FreeNames } from './principals/free-names.ts';
-import { OfficeWrits } from './principals/office-writs.ts';
 import { ROW_FRESH_MS, recentSideStore } from './principals/recent-side-store.ts';
 import type { ServeOptions } from './serve-options.ts';
 import { ServedAssize } from './served-assize.ts';
-import type { Service } from './service.ts';
-import { Simulations } from './simulations/simulations.ts';
+import type { ServerService } from './service.ts';
 import { createWorlds } from './worlds.ts';
 
 /** Milliseconds for which a read of the stopped agents counts in a local file. */
@@ -54,7 +58,7 @@ export interface ServicePorts {
 export async function startService(
   options: ServeOptions,
   { store, metrics, receivers, wakeNotices, onFailure }: ServicePorts,
-): Promise<Service> {
+): Promise<ServerService> {
   const { root, domains, policy, rules, deployment, clock = systemClock } = options;
   const { server } = options.config;
   checkNames(options.config, [...domains, agentsDomain()]);
@@ -62,7 +66,7 @@ export async function startService(
   const file = checkpointFile(options.config.store);
   // A row of a local file is read at once, and a row over the network is a round trip a request.
   const isRemote = file === undefined && !options.config.store.startsWith('memory:');
-  const offices = new OfficeWrits(root, server.writSeconds);
+  const systemWrits = new SystemWrits(root, server.writSeconds);
   const grants = new GrantIssuer(root, store, {
     principals: options.config.principals,
     writSeconds: server.writSeconds,
@@ -74,7 +78,7 @@ export async function startService(
     ...{ domains, grants, clock, onFailure },
     runtimeOver: (other) =>
       new ServedAssize({ store: other, snapshots: other, oracle: other, domains, anchors, ports: { clock } }),
-    writFor: (...terms) => offices.forOffice(...terms),
+    writFor: (...terms) => systemWrits.forBuiltIn(...terms),
   });
   for (const gauge of deployment?.gauges ?? []) metrics.gauge(gauge);
   const worlds = await worldsHere(options.config.worlds, deployment);
@@ -94,14 +98,14 @@ export async function startService(
   const side = deployment?.side ?? store;
   const { tokens, sessions } = credentialsOf(isRemote ? recentSideStore(side) : side, root);
   // A file protects against a store that was put back, also where its entries were.
-  const last: LastCheckpoint = file === undefined ? checkpointInStore(store) : checkpointInFile(file);
+  const last = file === undefined ? checkpointInStore(store) : checkpointInFile(file);
   const gateways = new GatewayWorlds({
-    ...{ assize, store, clock, offices, worlds: config.worlds, onFailure },
+    ...{ assize, store, clock, systemWrits, worlds: config.worlds, onFailure },
     rules: rules && { rules, tools: config.tools.filter(({ name }) => name.includes('.')) },
     newest: new NewestRules(store, root, systemRandom),
   });
-  const service: Service = {
-    ...{ assize, store, config, domains, clock, tokens, sessions, metrics, grants, offices, gateways },
+  const service: ServerService = {
+    ...{ assize, store, config, domains, clock, tokens, sessions, metrics, grants, systemWrits, gateways },
     names: new FreeNames(config.principals.keys()),
     migrations: options.migrations ?? new Map(),
     checkpoints: new Checkpoints(
@@ -113,14 +117,8 @@ export async function startService(
     verifiers: options.verifiers ?? {},
     bundles: new OneAtATime(),
     simulations: new Simulations({
-      config,
-      store,
-      assize,
-      domains,
-      policy,
-      anchors,
-      grants,
-      onFailure,
+      ...{ config, store, assize, policy, anchors, grants, onFailure },
+      domainToRun: (recorded) => domainToRun(recorded, { domains }),
     }),
     failedNotices: new FailedNotices(store, receivers, clock, wakeNotices),
     deployment,

@@ -1,7 +1,7 @@
 import { isAssizeError } from 'assize/internal/base';
 import { OPERATOR } from 'assize/internal/ledger';
 import type { Logger } from './log/logger.ts';
-import type { Service } from './service.ts';
+import type { ServerService } from './service.ts';
 
 /**
  * Logs a warning for each configured world whose domain has another version here. Proposals in such
@@ -11,7 +11,7 @@ import type { Service } from './service.ts';
  * @throws the errors of an opening other than `domain_mismatch`
  */
 export async function warnOfUnknownVersions(
-  { assize, config }: Pick<Service, 'assize' | 'config'>,
+  { assize, config }: Pick<ServerService, 'assize' | 'config'>,
   logger: Logger,
 ): Promise<void> {
   for (const world of Object.keys(config.worlds)) {
@@ -25,7 +25,7 @@ export async function warnOfUnknownVersions(
 }
 
 /** Logs a warning for each domain of a world that makes calls and has no operator. */
-export function warnOfNoOperator({ config, domains }: Pick<Service, 'config' | 'domains'>, logger: Logger): void {
+export function warnOfNoOperator({ config, domains }: Pick<ServerService, 'config' | 'domains'>, logger: Logger): void {
   if (config.tools.length === 0) return;
   const served = new Set([...Object.values(config.worlds)].map(({ domain }) => domain));
   for (const { name, actions, counselors } of domains) {

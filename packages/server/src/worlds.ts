@@ -1,8 +1,8 @@
+import { ServerError } from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
 import type { Domain } from 'assize/internal/kernel';
 import { readRow } from 'assize/internal/ledger';
-import { ServerError } from './errors.ts';
-import type { Service } from './service.ts';
+import type { ServerService } from './service.ts';
 
 /**
  * Creates the worlds of the configuration that the store does not have. Another process may create
@@ -15,7 +15,7 @@ export async function createWorlds({
   config,
   domains,
   store,
-}: Pick<Service, 'assize' | 'config' | 'domains' | 'store'>): Promise<void> {
+}: Pick<ServerService, 'assize' | 'config' | 'domains' | 'store'>): Promise<void> {
   const known = new Set((await assize.trajectories()).map(({ trajectory_id }) => trajectory_id));
   for (const [trajectoryId, world] of Object.entries(config.worlds)) {
     const domain = domains.find(({ name }) => name === world.domain) as Domain;
@@ -36,7 +36,7 @@ export async function createWorlds({
 }
 
 /** An agent chose the name of a delegated trajectory, and a world must not meet it. */
-async function requireOwn(store: Service['store'], trajectoryId: string): Promise<void> {
+async function requireOwn(store: ServerService['store'], trajectoryId: string): Promise<void> {
   const [first] = await store.entries(trajectoryId, { from: 0, limit: 1 });
   const begun = first && readRow(first).payload;
   if (begun?.kind !== 'root' || begun.delegated_from === undefined) return;

@@ -64,9 +64,9 @@ test('an approval ends when the rules change, and the call asks anew', async () 
   const { ask, approve, server } = await hooks();
   await ask('Bash', bash('git push'));
   await approve();
-  const { assize, offices, clock } = server.service;
+  const { assize, systemWrits, clock } = server.service;
   const stricter = readRules(`${RULES}  - { id: two, ask: shell/git, approvals: 2 }\n`).rules;
-  const writ = offices.forServer('admin:ann', 'configure', 'calls', clock.now());
+  const writ = systemWrits.forAction('admin:ann', 'configure', 'calls', clock.now());
   const put = { action: 'configure', role: 'admin', args: configuration(stricter), writ };
   expect((await (await assize.open('calls')).propose(put as never)).ruling).toBe('committed');
   expect((await ask('Bash', bash('git push'))).reason).toContain('[two]');

@@ -197,8 +197,8 @@ class Desk {
   }
 
   async configure(name: string, rules: Rules): Promise<void> {
-    const { assize, offices, clock } = this.server.service;
-    const writ = offices.forServer('admin:ann', 'configure', name, clock.now());
+    const { assize, systemWrits, clock } = this.server.service;
+    const writ = systemWrits.forAction('admin:ann', 'configure', name, clock.now());
     const args = { rules, runs: [] };
     await (await assize.open(name)).propose({ action: 'configure', role: 'admin', args, writ } as never);
   }

@@ -1,4 +1,4 @@
-import { OfficeWrits } from '@assize/server/internal/principals/office-writs.ts';
+import { SystemWrits } from '@assize/command/operation';
 import { MemoryStore } from '@assize/testing/memory';
 import { generateKeys } from 'assize/internal/canon';
 import { GrantIssuer } from 'assize/internal/config';
@@ -16,7 +16,7 @@ const ROOT = generateKeys(new Uint8Array(32).fill(3));
 const NAMES = ['acme:orders', 'acme:returns', 'beta'];
 const PERSON = 'admin:ann';
 const EMPTY: DirectoryState = { orders: 0, cells: {}, tenants: {}, halted: {}, revoked: {} };
-const offices = new OfficeWrits(ROOT, 60);
+const systemWrits = new SystemWrits(ROOT, 60);
 
 /** A cell with three trajectories, whose directory the test sets. */
 async function cellOf() {
@@ -43,7 +43,7 @@ async function cellOf() {
   const server = (): CellOrders =>
     new CellOrders({ own: store, watch } as unknown as Cell, {
       runtimeOver: () => new Assize({ store, domains: [till], anchors: [ROOT.publicKey] }),
-      writFor: (...terms) => offices.forOffice(...terms),
+      writFor: (...terms) => systemWrits.forBuiltIn(...terms),
       grants: new GrantIssuer(ROOT, store, { principals: new Map() }),
       clock: systemClock,
       onFailure: (error) => {
@@ -64,7 +64,7 @@ async function cellOf() {
     },
     person: async (id: string, does: 'halt' | 'resume'): Promise<void> => {
       const trajectory = await people.open(id);
-      const writ = offices.forOffice(PERSON, HALT_ACTION, id, systemClock.now());
+      const writ = systemWrits.forBuiltIn(PERSON, HALT_ACTION, id, systemClock.now());
       await trajectory[does]({ reason: 'mine', writ, principal: PERSON });
     },
   };

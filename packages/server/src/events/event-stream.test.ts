@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ServerError } from '@assize/command/operation';
 import { MemoryStore } from '@assize/testing/memory';
 import type { EntryRow } from 'assize/internal/ledger';
 import { type Ruling, rulingOf } from 'assize/internal/runtime';
@@ -8,7 +9,6 @@ import { cases } from '../../../../tests/support/cases.ts';
 import { desk } from '../../../../tests/support/ledger/desk.ts';
 import { ChainWriter, commitMembers, rootMembers, second } from '../../../../tests/support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
-import { ServerError } from '../errors.ts';
 import { type EventStreamOptions, eventOf, eventStream } from './event-stream.ts';
 import { LogTail } from './log-tail.ts';
 

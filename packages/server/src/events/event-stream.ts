@@ -1,7 +1,8 @@
+import { CHECK_MS } from '@assize/command/operation';
 import { type EntryRow, settlementArgs } from 'assize/internal/ledger';
 import { type Ruling, rulingFrom } from 'assize/internal/runtime';
 import { readable, rulingView, summaryOf } from 'assize/internal/views';
-import { isLost, STANDING_MS } from '../principals/standings.ts';
+import { isLost } from '../principals/standings.ts';
 import type { EntryText, LoggedEntry, LogTail, News } from './log-tail.ts';
 
 /** Selects the entries of a stream. */
@@ -79,7 +80,7 @@ class EventReader {
   #continue: (() => void) | undefined;
 
   constructor(tail: LogTail, options: EventStreamOptions) {
-    const { from, signal, keepAliveMs = KEEP_ALIVE_MS, standingMs = STANDING_MS } = options;
+    const { from, signal, keepAliveMs = KEEP_ALIVE_MS, standingMs = CHECK_MS } = options;
     this.#tail = tail;
     this.#options = options;
     this.#position = from;

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Caller } from '@assize/command/operation';
+import { ANYBODY, type Answer } from '@assize/command/operation';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { Logger } from '../log/logger.ts';
 import { Metrics } from '../log/metrics.ts';
-import { ANYBODY, type Answer, operation } from '../operations/operation.ts';
-import type { Caller } from '../principals/caller.ts';
+import { operation } from '../service.ts';
 import { createApp } from './app.ts';
 import { Backlog } from './backlog.ts';
 import { DEFAULT_LIMITS, RateLimiter } from './limits.ts';

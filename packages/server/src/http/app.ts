@@ -1,21 +1,19 @@
+import { type Answer, type Caller, INTERRUPTS, isOfKind, type Operation, ServerError } from '@assize/command/operation';
 import { isAssizeError, isInstance } from 'assize/internal/base';
 import type { PrincipalKind } from 'assize/internal/config';
 import { StoreError } from 'assize/internal/stores';
 import { type Context, Hono } from 'hono';
 import { matchedRoutes } from 'hono/route';
-import { ServerError } from '../errors.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../log/metrics.ts';
 import { openApiDocument } from '../openapi/document.ts';
-import { type Answer, INTERRUPTS, type Operation } from '../operations/operation.ts';
 import type { Authenticator } from '../principals/authenticator.ts';
-import { type Caller, isOfKind } from '../principals/caller.ts';
 import type { Standings } from '../principals/standings.ts';
 import { type Problem, problemOf } from '../problems/problem.ts';
 import { refusalReason } from '../problems/refusal-reason.ts';
 import type { DeploymentRoutes } from '../routing/deployment-routes.ts';
 import type { Router } from '../routing/router.ts';
-import type { Service } from '../service.ts';
+import type { ServerService } from '../service.ts';
 import type { Backlog } from './backlog.ts';
 import { parseBody, requireProposals } from './body.ts';
 import { accountOf, chargedBody } from './charged-body.ts';
@@ -31,8 +29,8 @@ import { traceparentFrom } from './traceparent-from.ts';
 
 /** The parts of the HTTP surface. */
 export interface AppParts {
-  readonly service: Service;
-  readonly operations: readonly Operation[];
+  readonly service: ServerService;
+  readonly operations: readonly Operation<ServerService>[];
   readonly authenticator: Authenticator;
   readonly standings: Standings;
   readonly limiter: RateLimiter;
@@ -146,7 +144,7 @@ export function createApp(parts: AppParts): Hono {
 }
 
 async function runOperation(
-  one: Operation,
+  one: Operation<ServerService>,
   request: Request,
   path: Readonly<Record<string, string>>,
   parts: AppParts,
@@ -194,7 +192,7 @@ interface Given {
 
 /** Checks the request, and runs its operation or forwards it to the server that is to run it. */
 async function answerOf(
-  one: Operation,
+  one: Operation<ServerService>,
   { request, path, caller, waitSeconds, requireStanding }: Given,
   { service, limits, limiter, backlog, addresses, router, elsewhere, requestMs, stopping }: AppParts,
   signalOf: () => AbortSignal,

@@ -1,4 +1,4 @@
-import { ServerError } from '../errors.ts';
+import { ServerError } from '@assize/command/operation';
 
 /** The time over which the rate of answers is measured. */
 const MEASURED_MS = 5_000;

@@ -1,6 +1,6 @@
+import { ServerError } from '@assize/command/operation';
 import { isInstance, type Json } from 'assize/internal/base';
 import { CanonError, parseStrict, textPlace } from 'assize/internal/canon';
-import { ServerError } from '../errors.ts';
 
 /** The limit of the configuration that an error names. */
 type BytesLimit = 'bodyBytes' | 'proposalBytes';

@@ -1,4 +1,4 @@
-import type { Caller } from '../principals/caller.ts';
+import type { Caller } from '@assize/command/operation';
 import { countNames, parseBody, readBytes, requireNames } from './body.ts';
 import { chargeOf, type Limits, type RateLimiter } from './limits.ts';
 import { isForwarded } from './request-id.ts';

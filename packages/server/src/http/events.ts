@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { READERS, ServerError } from '@assize/command/operation';
 import type { Hono } from 'hono';
-import { ServerError } from '../errors.ts';
 import { eventStream } from '../events/event-stream.ts';
 import type { LogTail } from '../events/log-tail.ts';
-import { READERS } from '../operations/operation.ts';
 import { type AppParts, requireKind, standingOf } from './app.ts';
 import { checkOrigin } from './guards.ts';
 

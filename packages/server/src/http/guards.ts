@@ -1,4 +1,4 @@
-import { ServerError } from '../errors.ts';
+import { ServerError } from '@assize/command/operation';
 import { isLoopback } from '../loopback.ts';
 
 /** The names under which clients reach the server. */

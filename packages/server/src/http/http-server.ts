@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createServer as createPlainServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { ServerError } from '@assize/command/operation';
 import { createAdaptorServer } from '@hono/node-server';
 import type { ResolvedConfig } from 'assize/internal/config';
-import { ServerError } from '../errors.ts';
 
 /** A request must arrive within this time. */
 const ARRIVAL_MS = 30_000;

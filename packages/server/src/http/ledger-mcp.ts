@@ -1,7 +1,7 @@
+import { ServerError } from '@assize/command/operation';
 import { type HttpLedger, httpLedger } from '@assize/gate/internal/mcp';
 import { isAssizeError } from 'assize/internal/base';
 import type { Hono } from 'hono';
-import { ServerError } from '../errors.ts';
 import { type AppParts, ownRequests } from './app.ts';
 import { admitMessage } from './charged-body.ts';
 

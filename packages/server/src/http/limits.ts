@@ -1,4 +1,4 @@
-import { ServerError } from '../errors.ts';
+import { ServerError } from '@assize/command/operation';
 
 /** Each default but `backlog` is for one principal. */
 export interface Limits {

@@ -1,3 +1,5 @@
+import type { Caller } from '@assize/command/operation';
+import { ServerError } from '@assize/command/operation';
 import {
   ApiDesk,
   type CallDesk,
@@ -10,9 +12,7 @@ import {
 import { isAssizeError } from 'assize/internal/base';
 import type { McpConfig, McpServerConfig, ResolvedConfig } from 'assize/internal/config';
 import type { Hono } from 'hono';
-import { ServerError } from '../errors.ts';
 import { OPERATIONS } from '../operations/table.ts';
-import type { Caller } from '../principals/caller.ts';
 import { type AppParts, requireKind } from './app.ts';
 import { admitMessage } from './charged-body.ts';
 import { askingWith } from './ledger-mcp.ts';

@@ -1,4 +1,4 @@
-import { ServerError } from '../errors.ts';
+import { ServerError } from '@assize/command/operation';
 
 /** A string of a structured header (RFC 9651, 3.3.3). */
 const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/;

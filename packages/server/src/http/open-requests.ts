@@ -1,4 +1,4 @@
-import { ServerError } from '../errors.ts';
+import { ServerError } from '@assize/command/operation';
 
 /** The requests without an answer, which a stop of the server can answer. */
 export class OpenRequests {

@@ -1,7 +1,7 @@
+import type { Operation } from '@assize/command/operation';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Operation } from '../operations/operation.ts';
 import { checkedParts } from './parts.ts';
 
 const one = {

@@ -1,8 +1,8 @@
+import type { Operation } from '@assize/command/operation';
+import { ServerError } from '@assize/command/operation';
 import { hasHiddenMember } from '@assize/gate/internal/calls';
 import { issueText, issueWords, type Misfit, misfitsOf, type RawIssue, toPointer } from 'assize/internal/canon';
 import { z } from 'zod';
-import { ServerError } from '../errors.ts';
-import type { Operation } from '../operations/operation.ts';
 
 type PartName = 'path' | 'query' | 'body';
 

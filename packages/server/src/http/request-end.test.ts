@@ -1,5 +1,5 @@
+import { ServerError } from '@assize/command/operation';
 import { expect, test, vi } from 'vitest';
-import { ServerError } from '../errors.ts';
 import { RequestEnd } from './request-end.ts';
 
 /** Other work may keep the machine busy. */

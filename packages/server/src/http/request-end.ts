@@ -1,4 +1,4 @@
-import { ServerError } from '../errors.ts';
+import { ServerError } from '@assize/command/operation';
 import { timedOut } from './open-requests.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { ServerError } from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
-import { ServerError } from '../errors.ts';
 import { LOOPBACK_COOKIE, SESSION_COOKIE, sessionCookieOf } from '../principals/authenticator.ts';
 import type { OidcSignIn } from '../principals/oidc.ts';
 import type { Sessions } from '../principals/sessions.ts';

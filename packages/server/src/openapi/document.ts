@@ -1,5 +1,5 @@
+import { type Operation, READERS } from '@assize/command/operation';
 import { z } from 'zod';
-import { type Operation, READERS } from '../operations/operation.ts';
 import { codesWithStatus } from '../problems/status.ts';
 import { problemForm } from './problem-form.ts';
 

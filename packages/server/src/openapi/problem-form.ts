@@ -1,5 +1,5 @@
+import { findingForm } from '@assize/command/operation';
 import { z } from 'zod';
-import { findingForm } from '../operations/forms.ts';
 
 /** The document of an error, RFC 9457. */
 export const problemForm = z

@@ -1,13 +1,21 @@
+import type { Caller } from '@assize/command/operation';
+import {
+  ADMINS,
+  documentForm,
+  instant,
+  json,
+  name,
+  type Operation,
+  READERS,
+  rulingForm,
+  ServerError,
+} from '@assize/command/operation';
 import { AGENTS, type AgentsState, changeAgent } from 'assize/internal/config';
 import { Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
 import { z } from 'zod';
-import { ServerError } from '../errors.ts';
-import type { Caller } from '../principals/caller.ts';
 import { problemOf } from '../problems/problem.ts';
-import type { Service } from '../service.ts';
-import { documentForm, instant, json, name, rulingForm } from './forms.ts';
-import { ADMINS, type Operation, operation, READERS } from './operation.ts';
+import { operation, type ServerService } from '../service.ts';
 
 const list = operation({
   id: 'agents.list',
@@ -43,7 +51,7 @@ const list = operation({
   },
 });
 
-async function agentsState({ assize, store }: Service): Promise<AgentsState> {
+async function agentsState({ assize, store }: ServerService): Promise<AgentsState> {
   if ((await store.head(AGENTS)) === undefined) return { agents: {} };
   const trajectory = await assize.open(AGENTS);
   await Trajectory.catchUp(trajectory);
@@ -89,7 +97,7 @@ const change = (does: keyof typeof SUMMARIES) =>
   });
 
 /** @throws ServerError `forbidden`, `not_found` */
-async function requireAgent(service: Service, caller: Caller, agent: string): Promise<void> {
+async function requireAgent(service: ServerService, caller: Caller, agent: string): Promise<void> {
   const { deployment, config } = service;
   if (deployment !== undefined) {
     const command = deployment.stopCommand(agent);
@@ -106,11 +114,11 @@ async function requireAgent(service: Service, caller: Caller, agent: string): Pr
 }
 
 /** Whether a name that the configuration lacks has used a grant, has a token, or was stopped. */
-async function isKnown(service: Service, agent: string): Promise<boolean> {
+async function isKnown(service: ServerService, agent: string): Promise<boolean> {
   const { agents } = await agentsState(service);
   if (Object.hasOwn(agents, agent) || (await service.grants.placesOf(agent)).length > 0) return true;
   for await (const { principal } of service.tokens.list()) if (principal === agent) return true;
   return false;
 }
 
-export const agents: readonly Operation[] = [list, change('stop'), change('pause'), change('resume')];
+export const agents: readonly Operation<ServerService>[] = [list, change('stop'), change('pause'), change('resume')];

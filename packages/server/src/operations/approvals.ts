@@ -1,4 +1,30 @@
 import { setImmediate } from 'node:timers/promises';
+import {
+  ANYBODY,
+  awaitDecision,
+  badCursor,
+  type Caller,
+  callerTrajectory,
+  documentForm,
+  flag,
+  hash,
+  instant,
+  isOfKind,
+  json,
+  judgementDocument,
+  judgementForm,
+  name,
+  next,
+  type Operation,
+  PAGE_DEFAULT,
+  page,
+  patchForm,
+  READERS,
+  roleForm,
+  rulingForm,
+  ServerError,
+  sameAsOneOf,
+} from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
 import { addMicros, hashText } from 'assize/internal/canon';
 import { isSamePrincipal } from 'assize/internal/kernel';
@@ -10,7 +36,7 @@ import {
   type PendingPayload,
   type ProposalRecord,
   principalsOf,
-  type Replayer,
+  Replayer,
   readRow,
   tokenMakersIn,
 } from 'assize/internal/ledger';
@@ -24,31 +50,10 @@ import {
 } from 'assize/internal/runtime';
 import { pendingView, type Questions, questionsIn, rulingView } from 'assize/internal/views';
 import { z } from 'zod';
-import { awaitDecision } from '../await-decision.ts';
-import { ServerError } from '../errors.ts';
-import { grantorsOf, requireActive, requireOther, sameAsOneOf } from '../grantors.ts';
+import { grantorsOf, requireActive, requireOther } from '../grantors.ts';
 import { decidersIn } from '../notices/mail/deciders-in.ts';
-import { type Caller, isOfKind } from '../principals/caller.ts';
 import { problemOf } from '../problems/problem.ts';
-import { callerTrajectory, replayerOf } from '../reach.ts';
-import type { Service } from '../service.ts';
-import {
-  badCursor,
-  documentForm,
-  flag,
-  hash,
-  instant,
-  json,
-  name,
-  next,
-  PAGE_DEFAULT,
-  page,
-  patchForm,
-  roleForm,
-  rulingForm,
-} from './forms.ts';
-import { judgementDocument, judgementForm } from './judgements.ts';
-import { ANYBODY, type Operation, operation, READERS } from './operation.ts';
+import { operation, type ServerService } from '../service.ts';
 
 const plannedCallForm = z
   .looseObject({ id: hash, tool: z.string().optional(), input: json.optional() })
@@ -214,7 +219,7 @@ function inTrajectory(trajectoryId: string, listed: ListedPending): Listed {
 
 /** The open proposals after a place, by trajectory and position. Reads no trajectory ahead. */
 async function* openFrom(
-  service: Service,
+  service: ServerService,
   after: Place,
   only: string | undefined,
   onFault: OnFault,
@@ -239,7 +244,7 @@ type OnFault = (fault: z.input<typeof faultForm>) => void;
  * those before it, and the fault.
  */
 async function openIn(
-  { assize }: Service,
+  { assize }: ServerService,
   trajectoryId: string,
   onFault: OnFault,
 ): Promise<readonly Omit<Listed, 'trajectoryId'>[]> {
@@ -454,7 +459,7 @@ interface Decision {
 }
 
 async function approveAs(
-  reaching: Reaching,
+  reaching: AuthorisedRequest,
   trajectory: Trajectory,
   row: EntryRow,
   decision: Decision,
@@ -463,7 +468,7 @@ async function approveAs(
   return trajectory.approvals.approve(row.id, inputOf(reaching, decision));
 }
 
-function inputOf({ caller }: Pick<Reaching, 'caller'>, decision: Decision): ApprovalInput {
+function inputOf({ caller }: Pick<AuthorisedRequest, 'caller'>, decision: Decision): ApprovalInput {
   const { digest, reason, override, args, role, answers, via } = decision;
   return {
     ...decidedAs(caller, via),
@@ -485,14 +490,14 @@ function proposalIn(row: EntryRow): ProposalRecord {
   return (readRow(row).payload as PendingPayload).proposal;
 }
 
-interface Reaching {
+interface AuthorisedRequest {
   readonly caller: Caller;
-  readonly service: Service;
+  readonly service: ServerService;
 }
 
 /** The entry of a pending proposal, with its trajectory. @throws ServerError `not_found` */
 async function pendingOf(
-  reaching: Reaching,
+  reaching: AuthorisedRequest,
   id: string,
 ): Promise<{ readonly trajectory: Trajectory; readonly row: EntryRow }> {
   const row = await reaching.service.store.resolve(id);
@@ -520,7 +525,11 @@ interface Pending {
  * Whether a counselor may decide about a proposal by the state of its trajectory. The proposal of a
  * stopped or paused agent can only be rejected, and waits for no counselor.
  */
-async function mayDecide(caller: Caller, service: Service, { trajectoryId, id, payload }: Pending): Promise<boolean> {
+async function mayDecide(
+  caller: Caller,
+  service: ServerService,
+  { trajectoryId, id, payload }: Pending,
+): Promise<boolean> {
   if (!caller.kinds.includes('counselor')) return false;
   const among = await decidersAmong(service, trajectoryId, id, [caller.name]);
   if (among === undefined || among.length === 0 || isEffectPending(payload)) return among?.length === 1;
@@ -540,7 +549,7 @@ async function mayDecide(caller: Caller, service: Service, { trajectoryId, id, p
  */
 async function shownTo(
   caller: Caller,
-  service: Service,
+  service: ServerService,
   { trajectoryId, id, payload }: Pending,
 ): Promise<z.input<typeof approvalForm> | undefined> {
   const trajectory = await service.assize.open(trajectoryId).catch((error: unknown) => {
@@ -565,7 +574,7 @@ async function shownTo(
   );
   if (!isOfKind(caller, READERS) && requester !== caller.name) return undefined;
   const withdrawn = await withdrawnSourceOf(payload, service.store);
-  const { values } = replayerOf(service);
+  const { values } = new Replayer(service.store);
   const questions = await questionsIn(payload, values);
   const view = await pendingView(service.store, {
     id,
@@ -617,7 +626,7 @@ async function observationOf(
  * if the proposal was in memory only: an entry of another server overtook it, so it has another id.
  */
 async function decidersAmong(
-  { assize }: Pick<Service, 'assize'>,
+  { assize }: Pick<ServerService, 'assize'>,
   trajectoryId: string,
   id: string,
   principals: readonly string[],
@@ -631,4 +640,4 @@ async function decidersAmong(
   }
 }
 
-export const approvals: readonly Operation[] = [list, decideMany, get, judge, approve, reject];
+export const approvals: readonly Operation<ServerService>[] = [list, decideMany, get, judge, approve, reject];

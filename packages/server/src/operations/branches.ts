@@ -1,15 +1,24 @@
+import type { Caller } from '@assize/command/operation';
+import {
+  ADMINS,
+  callerTrajectory,
+  entryNamed,
+  hash,
+  instant,
+  json,
+  name,
+  type Operation,
+  READERS,
+  requireOwnName,
+  ServerError,
+} from '@assize/command/operation';
 import { type Writ, writId } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import { type BranchPayload, type Hash, readRow } from 'assize/internal/ledger';
 import type { Trajectory } from 'assize/internal/runtime';
 import { z } from 'zod';
-import { ServerError } from '../errors.ts';
-import type { Caller } from '../principals/caller.ts';
 import { limitedToken, nothingToPassOn, requireSubPrincipal } from '../principals/sub-principal.ts';
-import { callerTrajectory, entryNamed, requireOwnName } from '../reach.ts';
-import type { Service } from '../service.ts';
-import { hash, instant, json, name } from './forms.ts';
-import { ADMINS, type Operation, operation, READERS } from './operation.ts';
+import { operation, type ServerService } from '../service.ts';
 
 const list = operation({
   id: 'branches.list',
@@ -69,7 +78,7 @@ const create = operation({
 
 /** The name of a branch. A deployment may require one beside its source. */
 function nameBeside(
-  { deployment, assize }: Service,
+  { deployment, assize }: ServerService,
   source: string,
   given: string | undefined,
 ): { readonly trajectoryId?: string } {
@@ -195,4 +204,4 @@ const conclude = operation({
   },
 });
 
-export const branches: readonly Operation[] = [list, create, delegations, delegate, conclude];
+export const branches: readonly Operation<ServerService>[] = [list, create, delegations, delegate, conclude];

@@ -1,10 +1,8 @@
+import { ANYBODY, documentForm, name, type Operation, ServerError } from '@assize/command/operation';
 import type { Domain } from 'assize/internal/kernel';
 import { domainView } from 'assize/internal/views';
 import { z } from 'zod';
-import { ServerError } from '../errors.ts';
-import type { Service } from '../service.ts';
-import { documentForm, name } from './forms.ts';
-import { ANYBODY, type Operation, operation } from './operation.ts';
+import { operation, type ServerService } from '../service.ts';
 
 const domainForm = z
   .looseObject({
@@ -50,10 +48,10 @@ const get = operation({
 });
 
 /** @throws ServerError `not_found` */
-export function domainNamed({ domains }: Service, named: string): Domain {
+export function domainNamed({ domains }: ServerService, named: string): Domain {
   const found = domains.find(({ name, hash }) => name === named || hash === named);
   if (found !== undefined) return found;
   throw new ServerError('not_found', `There is no domain ${named}. List them with GET /v1/domains.`);
 }
 
-export const domains: readonly Operation[] = [list, get];
+export const domains: readonly Operation<ServerService>[] = [list, get];

@@ -1,13 +1,25 @@
+import {
+  ADMINS,
+  amounts,
+  digits,
+  documentForm,
+  flag,
+  hash,
+  json,
+  name,
+  next,
+  type Operation,
+  PAGE_DEFAULT,
+  page,
+  READERS,
+  ServerError,
+} from '@assize/command/operation';
 import { conflicts, readClaim } from 'assize/internal/effects';
-import { type Hash, observationsOf, readRow } from 'assize/internal/ledger';
+import { type Hash, observationsOf, Replayer, readRow } from 'assize/internal/ledger';
 import { type CallTexts, callTextsOf, effectTransactionView, leftInState, storedTextsOf } from 'assize/internal/views';
 import { z } from 'zod';
-import { ServerError } from '../errors.ts';
 import { requireOther } from '../grantors.ts';
-import { replayerOf } from '../reach.ts';
-import type { Service } from '../service.ts';
-import { amounts, digits, documentForm, flag, hash, json, name, next, PAGE_DEFAULT, page } from './forms.ts';
-import { ADMINS, type Operation, operation, READERS } from './operation.ts';
+import { operation, type ServerService } from '../service.ts';
 
 const claimForm = z.strictObject({ access: z.enum(['read', 'write']), scope: z.string() });
 const storedForm = z
@@ -179,14 +191,14 @@ const resolve = operation({
         evidence: body.evidence,
         confirm: body.confirm ?? false,
         ...(isAdmin && {
-          writ: service.offices.forOffice(caller.name, 'assize.resolve_effect', transaction.trajectory_id, now),
+          writ: service.systemWrits.forBuiltIn(caller.name, 'assize.resolve_effect', transaction.trajectory_id, now),
         }),
       },
       signal,
     );
     const ended = await transactionOf(service, path.epoch);
     const isAbsent = body.as === 'undone' || body.as === 'did_not_happen';
-    const { values } = replayerOf(service);
+    const { values } = new Replayer(service.store);
     const left = isAbsent
       ? await leftInState(service.store, values, transaction.entry_id, trajectory.domain)
       : undefined;
@@ -222,7 +234,7 @@ const recover = operation({
 /** The lowest epoch of open transactions with a conflicting claim. */
 function frontierOf(
   { access, scope }: z.output<typeof claimForm>,
-  open: Awaited<ReturnType<Service['assize']['effects']>>,
+  open: Awaited<ReturnType<ServerService['assize']['effects']>>,
 ): number | null {
   const claim = readClaim(access, scope);
   const active = open.filter(({ claims }) => claims.some((one) => conflicts(one, claim))).map(({ epoch }) => epoch);
@@ -230,17 +242,17 @@ function frontierOf(
 }
 
 async function viewsOf(
-  { store }: Service,
-  listed: Awaited<ReturnType<Service['assize']['effects']>>,
+  { store }: ServerService,
+  listed: Awaited<ReturnType<ServerService['assize']['effects']>>,
 ): Promise<z.input<typeof transactionForm>[]> {
   const kept = await storedTextsOf(store, listed);
   return listed.map((one) => effectTransactionView(one, kept) as never);
 }
 
-async function transactionOf(service: Service, epoch: number): Promise<z.input<typeof transactionForm>> {
+async function transactionOf(service: ServerService, epoch: number): Promise<z.input<typeof transactionForm>> {
   const [view] = epoch < 1 ? [] : await viewsOf(service, await service.assize.effects({ epoch }));
   if (view !== undefined) return view;
   throw new ServerError('not_found', `There is no tool transaction ${epoch}. List them with GET /v1/effects?all=true.`);
 }
 
-export const effects: readonly Operation[] = [list, recover, get, resolve];
+export const effects: readonly Operation<ServerService>[] = [list, recover, get, resolve];

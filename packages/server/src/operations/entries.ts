@@ -1,15 +1,24 @@
-import { proveEntry } from '@assize/audit/internal/checkpoints';
+import {
+  digits,
+  documentForm,
+  entryNamed,
+  flag,
+  hash,
+  headOf,
+  name,
+  next,
+  type Operation,
+  PAGE_DEFAULT,
+  page,
+  READERS,
+} from '@assize/command/operation';
 import { isInstance } from 'assize/internal/base';
 import { canonicalize, hashText } from 'assize/internal/canon';
-import { checkRow, difference, type EntryRow, LedgerFault, type Payload } from 'assize/internal/ledger';
-import { blobsOf, blobValue, partingOf, traceOf } from 'assize/internal/views';
+import { checkRow, type EntryRow, LedgerFault, type Payload } from 'assize/internal/ledger';
+import { blobsOf, blobValue, traceOf } from 'assize/internal/views';
 import { z } from 'zod';
 import { entryPage } from '../entry-pages.ts';
-import { ServerError } from '../errors.ts';
-import { entryNamed, headOf, tagsOfStates } from '../reach.ts';
-import type { Service } from '../service.ts';
-import { digits, documentForm, flag, hash, name, next, PAGE_DEFAULT, page, patchForm } from './forms.ts';
-import { type Operation, operation, READERS } from './operation.ts';
+import { operation, type ServerService } from '../service.ts';
 
 const RULINGS = [
   'begun',
@@ -119,7 +128,7 @@ const get = operation({
   },
 });
 
-async function entryView(service: Service, row: EntryRow, isWhole: boolean): Promise<z.input<typeof entryForm>> {
+async function entryView(service: ServerService, row: EntryRow, isWhole: boolean): Promise<z.input<typeof entryForm>> {
   const { id, trajectory_id, seq, parent, kind, payload: text } = row;
   const place = { id, trajectory_id, seq, parent, kind, text };
   let payload: Payload;
@@ -140,98 +149,4 @@ async function entryView(service: Service, row: EntryRow, isWhole: boolean): Pro
   return { ...place, payload: payload as never, values, ...(trace && { trace }) };
 }
 
-const proof = operation({
-  id: 'entries.proof',
-  method: 'get',
-  path: '/v1/entries/{entry}/proof',
-  summary: 'A proof that an entry is in the log of the last checkpoint (c2sp.org/tlog-proof). Signs nothing.',
-  kinds: READERS,
-  params: z.strictObject({ entry: name }),
-  answer: z.strictObject({ entry_id: hash, log: z.string(), key: z.string(), proof: z.string() }),
-  errors: ['not_checkpointed'],
-  run: async (request) => {
-    const { path, service } = request;
-    const row = await entryNamed(request, path.entry);
-    checkRow(row);
-    const { origin, key, known } = service.checkpoints;
-    const last = await service.checkpoints.latest();
-    const index = await service.store.logIndex(row.id);
-    if (last === undefined || index === undefined || index >= last.size)
-      throw new ServerError(
-        'not_checkpointed',
-        `No checkpoint covers the entry ${row.id} yet. Sign one with POST /v1/checkpoints, and repeat the request.`,
-        { evidence: { id: row.id } },
-      );
-    const text = await proveEntry(service.store, row.id, last.checkpoint, known);
-    return { body: { entry_id: row.id, log: origin, key, proof: text } };
-  },
-});
-
-const diff = operation({
-  id: 'entries.diff',
-  method: 'get',
-  path: '/v1/diff',
-  summary: 'The difference of two states (RFC 6902), and where their chains part.',
-  kinds: READERS,
-  query: z.strictObject({ from: name, to: name }),
-  answer: z.strictObject({
-    from: documentForm,
-    to: documentForm,
-    equal: z.boolean(),
-    after: documentForm.nullable().describe('the last common entry; null for chains without one'),
-    patch: z.array(patchForm),
-  }),
-  run: async (request) => {
-    const { query, service } = request;
-    const [a, b] = await Promise.all([entryNamed(request, query.from), entryNamed(request, query.to)]);
-    const tagOf = await tagsOfStates(service);
-    const etag = `${tagOf(a)}-${b.id}`;
-    if (request.hasAnswer(etag)) return { etag };
-    const stateAt = (entry: EntryRow) => service.assize.readState(entry, (state) => structuredClone(state));
-    const patch = difference((await stateAt(a)) as never, (await stateAt(b)) as never);
-    const { after } = await partingOf(service.store, a, b);
-    return {
-      etag,
-      body: {
-        from: placeOf(a),
-        to: placeOf(b),
-        equal: patch.length === 0,
-        after: after && placeOf(after),
-        patch: patch as never,
-      },
-    };
-  },
-});
-
-function placeOf({ trajectory_id, seq, id }: EntryRow) {
-  return { trajectory_id, seq, entry_id: id };
-}
-
-const dependentForm = z
-  .looseObject({
-    id: hash,
-    trajectoryId: z.string(),
-    seq: z.number().int(),
-    at: z.string(),
-    action: z.string(),
-    how: z.array(z.enum(['belief', 'recall'])),
-    from: z.array(hash),
-  })
-  .meta({ id: 'Dependent', description: 'A commit that derives from an entry.' });
-
-const dependents = operation({
-  id: 'entries.dependents',
-  method: 'get',
-  path: '/v1/entries/{entry}/dependents',
-  summary: 'Every commit that derives from an entry, by facts and by recalls.',
-  kinds: READERS,
-  params: z.strictObject({ entry: name }),
-  answer: z.strictObject({ dependents: z.array(dependentForm) }),
-  run: async (request) => {
-    const row = await entryNamed(request, request.path.entry);
-    const found = await request.service.assize.dependents(row.id);
-    return { body: { dependents: found.map((one) => ({ ...one })) as never } };
-  },
-});
-
-export const entries: readonly Operation[] = [list, get, proof, diff, dependents];
+export const entries: readonly Operation<ServerService>[] = [list, get];

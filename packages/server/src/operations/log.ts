@@ -1,64 +1,8 @@
+import { digits, hash, json, name, type Operation, READERS, ServerError } from '@assize/command/operation';
 import { exportLines, integrateLog } from 'assize/internal/ledger';
 import { verifyStore } from 'assize/internal/runtime';
-import { summaryOf } from 'assize/internal/views';
 import { z } from 'zod';
-import type { CheckpointDocument } from '../checkpoints.ts';
-import { ServerError } from '../errors.ts';
-import type { Service } from '../service.ts';
-import { digits, hash, instant, json, name } from './forms.ts';
-import { type Operation, operation, READERS } from './operation.ts';
-
-const checkpointForm = z
-  .strictObject({
-    origin: z.string(),
-    key: z.string().describe('the public key of the log (c2sp.org/signed-note)'),
-    checkpoint: z.string().describe('the signed note (c2sp.org/tlog-checkpoint)'),
-    size: z.number().int(),
-    root: z.string(),
-    witnesses: z.array(
-      z.strictObject({
-        name: z.string(),
-        key: z.string(),
-        cosigned_at: instant.optional().describe('absent if this checkpoint has no cosignature of the witness'),
-      }),
-    ),
-    covers_until: instant.optional().describe('the time of the last of its entries'),
-  })
-  .meta({ id: 'Checkpoint' });
-
-const get = operation({
-  id: 'checkpoints.latest',
-  method: 'get',
-  path: '/v1/checkpoints/latest',
-  summary: 'The last signed checkpoint of the log.',
-  kinds: READERS,
-  answer: checkpointForm,
-  errors: ['not_found', 'wrong_state'],
-  run: async ({ service }) => {
-    const last = await service.checkpoints.latest();
-    if (last !== undefined) return { body: await documentOf(service, last), etag: last.root };
-    throw new ServerError('not_found', 'The log has no checkpoint. Sign one with POST /v1/checkpoints.');
-  },
-});
-
-const create = operation({
-  id: 'checkpoints.create',
-  method: 'post',
-  path: '/v1/checkpoints',
-  summary: 'Verify the entries since the last checkpoint, and sign the size and the root of the log.',
-  kinds: ['auditor', 'admin'],
-  answer: checkpointForm,
-  statuses: [201],
-  errors: ['wrong_state'],
-  run: async ({ service }) => ({ status: 201, body: await documentOf(service, await service.checkpoints.sign()) }),
-});
-
-async function documentOf({ store }: Service, checkpoint: CheckpointDocument): Promise<z.input<typeof checkpointForm>> {
-  const [row] = checkpoint.size === 0 ? [] : await store.logged(checkpoint.size - 1, 1);
-  const at = row === undefined ? '' : summaryOf(row).at;
-  const witnesses = checkpoint.witnesses.map((one) => ({ ...one }));
-  return { ...checkpoint, witnesses, ...(at !== '' && { covers_until: at }) };
-}
+import { operation, type ServerService } from '../service.ts';
 
 const exported = operation({
   id: 'log.export',
@@ -124,4 +68,4 @@ const verify = operation({
   },
 });
 
-export const log: readonly Operation[] = [get, create, exported, verify];
+export const log: readonly Operation<ServerService>[] = [exported, verify];

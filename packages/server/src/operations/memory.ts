@@ -1,33 +1,29 @@
+import {
+  ANYBODY,
+  agentWrit,
+  badCursor,
+  callerTrajectory,
+  factForm,
+  hash,
+  instant,
+  isOfKind,
+  json,
+  name,
+  next,
+  type Operation,
+  PAGE_DEFAULT,
+  page,
+  READERS,
+  type Request,
+  rulingForm,
+  ServerError,
+} from '@assize/command/operation';
 import { segment } from 'assize/internal/authority';
 import { BELIEVE_ACTION, STATEMENT_METADATA } from 'assize/internal/kernel';
 import { type Memory, type RecallQuery, Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
 import { z } from 'zod';
-import { ServerError } from '../errors.ts';
-import { agentWrit } from '../principals/agent-writ.ts';
-import { isOfKind } from '../principals/caller.ts';
-import { callerTrajectory } from '../reach.ts';
-import { badCursor, hash, instant, json, name, next, PAGE_DEFAULT, page, rulingForm } from './forms.ts';
-import { ANYBODY, type Operation, operation, READERS, type Request } from './operation.ts';
-
-export const factForm = z
-  .looseObject({
-    fact_id: z.string(),
-    subject: z.string(),
-    predicate: z.string(),
-    object: z.string(),
-    valid_from: instant,
-    valid_to: instant,
-    system_time_start: instant,
-    system_time_end: instant,
-    confidence: z.number(),
-    row_kind: z.enum(['current', 'audit']).describe('audit: an assertion that lost a contradiction'),
-    resolution_strategy_id: z.string(),
-    provenance_id: z.string(),
-    lineage: z.string().describe('the claim that the version derives from'),
-    entry_id: z.string(),
-  })
-  .meta({ id: 'Fact', description: 'A version of a fact, with both of its times.' });
+import { operation, type ServerService } from '../service.ts';
 
 const place = z.strictObject({ trajectory: name, space: name });
 const period = z.strictObject({ from: instant, to: instant });
@@ -300,4 +296,4 @@ async function readingMemory(request: MemoryRequest) {
   return service.assize.memory(path.space, trajectory.id);
 }
 
-export const memory: readonly Operation[] = [assert, recall, history, keys, explain];
+export const memory: readonly Operation<ServerService>[] = [assert, recall, history, keys, explain];

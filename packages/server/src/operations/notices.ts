@@ -1,7 +1,16 @@
+import {
+  ADMINS,
+  hash,
+  instant,
+  name,
+  next,
+  type Operation,
+  PAGE_DEFAULT,
+  page,
+  ServerError,
+} from '@assize/command/operation';
 import { z } from 'zod';
-import { ServerError } from '../errors.ts';
-import { hash, instant, name, next, PAGE_DEFAULT, page } from './forms.ts';
-import { ADMINS, type Operation, operation } from './operation.ts';
+import { operation, type ServerService } from '../service.ts';
 
 const failedForm = z
   .strictObject({
@@ -58,4 +67,4 @@ const retry = operation({
   },
 });
 
-export const notices: readonly Operation[] = [failed, retry];
+export const notices: readonly Operation<ServerService>[] = [failed, retry];

@@ -1,10 +1,9 @@
+import { hash, json, name, type Operation, PAGE_DEFAULT, page, READERS, tagsOfStates } from '@assize/command/operation';
 import type { Json } from 'assize/internal/base';
 import { canonicalize, hashText, parsePointer } from 'assize/internal/canon';
 import { z } from 'zod';
 import { outlineOf } from '../outline-of.ts';
-import { tagsOfStates } from '../reach.ts';
-import { hash, json, name, PAGE_DEFAULT, page } from './forms.ts';
-import { type Operation, operation, READERS } from './operation.ts';
+import { operation, type ServerService } from '../service.ts';
 import { at, pointIn, valueAt } from './trajectories.ts';
 
 const memberForm = z
@@ -56,4 +55,4 @@ const outline = operation({
   },
 });
 
-export const outlines: readonly Operation[] = [outline];
+export const outlines: readonly Operation<ServerService>[] = [outline];

@@ -1,12 +1,22 @@
+import {
+  ADMINS,
+  ANYBODY,
+  type Caller,
+  hash,
+  instant,
+  name,
+  next,
+  type Operation,
+  PAGE_DEFAULT,
+  page,
+  ServerError,
+} from '@assize/command/operation';
 import { writId } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import type { PrincipalKind } from 'assize/internal/config';
 import { z } from 'zod';
-import { ServerError } from '../errors.ts';
-import { type Caller, makerOf } from '../principals/caller.ts';
-import type { Service } from '../service.ts';
-import { hash, instant, name, next, PAGE_DEFAULT, page } from './forms.ts';
-import { ADMINS, ANYBODY, type Operation, operation } from './operation.ts';
+import { makerOf } from '../principals/tokens.ts';
+import { operation, type ServerService } from '../service.ts';
 
 const kind = z.enum(['agent', 'counselor', 'auditor', 'admin']);
 const tokenForm = z
@@ -122,7 +132,7 @@ const create = operation({
  * @throws ServerError `forbidden`
  */
 function requireMayCreate(
-  { config }: Service,
+  { config }: ServerService,
   caller: Caller,
   principal: string,
   kinds: readonly PrincipalKind[],
@@ -189,4 +199,4 @@ const endSession = operation({
   },
 });
 
-export const principals: readonly Operation[] = [me, list, create, revoke, sessions, endSession];
+export const principals: readonly Operation<ServerService>[] = [me, list, create, revoke, sessions, endSession];

@@ -1,3 +1,30 @@
+import {
+  ANYBODY,
+  type AuthorisedRequest,
+  agentWrit,
+  awaitDecision,
+  callerTrajectory,
+  documentForm,
+  entryNamed,
+  hash,
+  INTERRUPTS,
+  interruptForm,
+  isOfKind,
+  json,
+  judgementDocument,
+  judgementForm,
+  name,
+  type Operation,
+  observationsForm,
+  proposeOnce,
+  READERS,
+  roleForm,
+  rulingForm,
+  ServerError,
+  type Wait,
+  type Waiting,
+  writForm,
+} from '@assize/command/operation';
 import type { WritChain } from 'assize/host';
 import { isAssizeError } from 'assize/internal/base';
 import { addMicros, type Instant } from 'assize/internal/canon';
@@ -5,28 +32,9 @@ import { type EntryRow, readRow } from 'assize/internal/ledger';
 import type { ForeseenProposal, ProposalInput, Ruling, Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
 import { z } from 'zod';
-import { awaitDecision, type Wait, type Waiting } from '../await-decision.ts';
-import { ServerError } from '../errors.ts';
-import { agentWrit } from '../principals/agent-writ.ts';
-import { isOfKind } from '../principals/caller.ts';
 import { problemOf } from '../problems/problem.ts';
-import { proposeOnce } from '../propose-once.ts';
-import { callerTrajectory, entryNamed, type Reaching } from '../reach.ts';
 import { interruptDocument } from '../rulings.ts';
-import type { Service } from '../service.ts';
-import {
-  documentForm,
-  hash,
-  interruptForm,
-  json,
-  name,
-  observationsForm,
-  roleForm,
-  rulingForm,
-  writForm,
-} from './forms.ts';
-import { judgementDocument, judgementForm } from './judgements.ts';
-import { ANYBODY, INTERRUPTS, type Operation, operation, READERS } from './operation.ts';
+import { operation, type ServerService } from '../service.ts';
 
 const proposalBody = z
   .strictObject({
@@ -125,14 +133,18 @@ const createMany = operation({
 });
 
 /** @throws an error of unknown origin. A repetition of the request finds the rulings by keys. */
-function resultOf({ deployment }: Service, key: string, result: PromiseSettledResult<ReturnType<typeof rulingView>>) {
+function resultOf(
+  { deployment }: ServerService,
+  key: string,
+  result: PromiseSettledResult<ReturnType<typeof rulingView>>,
+) {
   if (result.status === 'fulfilled') return { key, ruling: result.value };
   if (!isAssizeError(result.reason)) throw result.reason;
   return { key, problem: { ...problemOf(deployment?.explained(result.reason) ?? result.reason) } };
 }
 
 async function inputOf(
-  reaching: Pick<Reaching, 'caller' | 'service'>,
+  reaching: Pick<AuthorisedRequest, 'caller' | 'service'>,
   trajectoryId: string,
   { action, role, args, observations, precondition, writ }: z.output<typeof proposalBody>,
   key: string,
@@ -151,7 +163,7 @@ async function inputOf(
  * @throws ServerError `forbidden`
  */
 async function writOf(
-  { caller, service }: Pick<Reaching, 'caller' | 'service'>,
+  { caller, service }: Pick<AuthorisedRequest, 'caller' | 'service'>,
   trajectoryId: string,
   action: string,
   writ: z.output<typeof proposalBody>['writ'],
@@ -220,7 +232,7 @@ const judge = operation({
 });
 
 /** An entry of the trajectory, which only readers of the ledger name. @throws ServerError */
-async function entryOf(reaching: Reaching, trajectoryId: string, named: string): Promise<EntryRow> {
+async function entryOf(reaching: AuthorisedRequest, trajectoryId: string, named: string): Promise<EntryRow> {
   const { name: caller } = reaching.caller;
   if (!isOfKind(reaching.caller, READERS))
     throw new ServerError('forbidden', `${caller} may not judge after an earlier entry. Leave out \`at\`.`);
@@ -235,7 +247,7 @@ async function entryOf(reaching: Reaching, trajectoryId: string, named: string):
  * @throws ServerError `forbidden`, `not_found`
  */
 async function writOfAgent(
-  { caller, service }: Reaching,
+  { caller, service }: AuthorisedRequest,
   trajectoryId: string,
   { principal, action, at }: { readonly principal: string; readonly action: string; readonly at: Instant },
 ): Promise<WritChain> {
@@ -269,4 +281,4 @@ const get = operation({
   },
 });
 
-export const proposals: readonly Operation[] = [create, createMany, judge, get];
+export const proposals: readonly Operation<ServerService>[] = [create, createMany, judge, get];

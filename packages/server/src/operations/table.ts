@@ -1,33 +1,27 @@
+import { chat, runs, simulations } from '@assize/agents/internal/operations';
+import { backtests, bundles, checkpoints, incidents, mining, proofs, reports } from '@assize/audit/internal/operations';
+import type { Operation } from '@assize/command/operation';
+import { calls, hooks, servers, standing } from '@assize/gate/internal/operations';
+import type { ServerService } from '../service.ts';
 import { agents } from './agents.ts';
 import { approvals } from './approvals.ts';
 import { branches } from './branches.ts';
-import { bundles } from './bundles.ts';
-import { calls } from './calls.ts';
-import { chat } from './chat.ts';
 import { control } from './control.ts';
 import { domains } from './domains.ts';
 import { effects } from './effects.ts';
 import { entries } from './entries.ts';
-import { hooks } from './hooks.ts';
-import { incidents } from './incidents.ts';
+import { lineage } from './lineage.ts';
 import { log } from './log.ts';
 import { memory } from './memory.ts';
-import { mining } from './mining.ts';
 import { notices } from './notices.ts';
-import type { Operation } from './operation.ts';
 import { outlines } from './outline.ts';
 import { principals } from './principals.ts';
 import { proposals } from './proposals.ts';
-import { reports } from './reports.ts';
-import { runs } from './runs.ts';
-import { servers } from './servers.ts';
-import { simulations } from './simulations.ts';
-import { standing } from './standing.ts';
 import { trajectories } from './trajectories.ts';
 import { writs } from './writs.ts';
 
-/** Every operation of the API, by resource. */
-export const OPERATIONS: readonly Operation[] = [
+/** Every operation of the API, by resource: of the server and of the packages. */
+export const OPERATIONS: readonly Operation<ServerService>[] = [
   ...domains,
   ...trajectories,
   ...outlines,
@@ -38,6 +32,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...standing,
   ...approvals,
   ...entries,
+  ...proofs,
+  ...lineage,
   ...incidents,
   ...branches,
   ...agents,
@@ -45,10 +41,12 @@ export const OPERATIONS: readonly Operation[] = [
   ...effects,
   ...memory,
   ...chat,
+  ...checkpoints,
   ...log,
   ...bundles,
   ...reports,
   ...control,
+  ...backtests,
   ...mining,
   ...simulations,
   ...notices,

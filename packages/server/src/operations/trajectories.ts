@@ -1,16 +1,31 @@
+import {
+  ADMINS,
+  ANYBODY,
+  callerTrajectory,
+  entryNamed,
+  hash,
+  headOf,
+  instant,
+  isOfKind,
+  json,
+  name,
+  next,
+  type Operation,
+  PAGE_DEFAULT,
+  page,
+  READERS,
+  requireOwnName,
+  ServerError,
+  tagsOfStates,
+} from '@assize/command/operation';
 import { isAssizeError, type Json } from 'assize/internal/base';
 import { CanonError, copyJson, DEFAULT_LIMITS, hashText, parsePointer, parseStrict } from 'assize/internal/canon';
 import { type BranchPayload, type EntryRow, type RootPayload, readRow } from 'assize/internal/ledger';
 import { Trajectory } from 'assize/internal/runtime';
 import { readable } from 'assize/internal/views';
 import { z } from 'zod';
-import { ServerError } from '../errors.ts';
 import { isWithin } from '../is-within.ts';
-import { isOfKind } from '../principals/caller.ts';
-import { callerTrajectory, entryNamed, headOf, requireOwnName, tagsOfStates } from '../reach.ts';
-import type { Service } from '../service.ts';
-import { hash, instant, json, name, next, PAGE_DEFAULT, page } from './forms.ts';
-import { ADMINS, ANYBODY, type Operation, operation, READERS } from './operation.ts';
+import { operation, type ServerService } from '../service.ts';
 
 const trajectoryForm = z
   .strictObject({
@@ -128,7 +143,7 @@ const get = operation({
 });
 
 /** Undefined while the facts of the store are incomplete: the trajectory is still readable. */
-async function spacesFor({ store }: Service, trajectoryId: string): Promise<string[] | undefined> {
+async function spacesFor({ store }: ServerService, trajectoryId: string): Promise<string[] | undefined> {
   try {
     const shared = await store.spaces();
     const own = (await store.branches()).filter(({ branch }) => branch === trajectoryId);
@@ -237,7 +252,7 @@ export function valueAt(state: Json, keys: readonly string[], pointer: string): 
 
 /** @throws ServerError `not_found` for an entry of another trajectory */
 export async function pointIn(
-  { service }: { readonly service: Service },
+  { service }: { readonly service: ServerService },
   trajectory: string,
   text: string | undefined,
 ): Promise<EntryRow> {
@@ -265,7 +280,7 @@ function memberOf(value: Json | undefined, key: string): Json | undefined {
 }
 
 /** A trajectory by its last entry. Its first entry says where it came from. */
-async function viewOf(service: Service, head: EntryRow): Promise<z.input<typeof trajectoryForm>> {
+async function viewOf(service: ServerService, head: EntryRow): Promise<z.input<typeof trajectoryForm>> {
   const { trajectory_id, seq, id } = head;
   const [first] = await service.store.entries(trajectory_id, { from: 0, limit: 1 });
   const begun = readRow(first as EntryRow).payload as RootPayload | BranchPayload;
@@ -286,4 +301,4 @@ async function viewOf(service: Service, head: EntryRow): Promise<z.input<typeof 
   };
 }
 
-export const trajectories: readonly Operation[] = [list, create, get, state, slice];
+export const trajectories: readonly Operation<ServerService>[] = [list, create, get, state, slice];

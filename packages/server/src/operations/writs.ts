@@ -1,14 +1,25 @@
+import {
+  ADMINS,
+  amounts,
+  callerTrajectory,
+  documentForm,
+  hash,
+  instant,
+  name,
+  type Operation,
+  READERS,
+  rulingForm,
+  ServerError,
+  writForm,
+} from '@assize/command/operation';
 import { writId } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import { isHash, REVOKE_ACTION } from 'assize/internal/ledger';
 import { listWrits, Trajectory } from 'assize/internal/runtime';
 import { rulingView } from 'assize/internal/views';
 import { z } from 'zod';
-import { ServerError } from '../errors.ts';
 import { limitedToken, nothingToPassOn, requireSubPrincipal } from '../principals/sub-principal.ts';
-import { callerTrajectory } from '../reach.ts';
-import { amounts, documentForm, hash, instant, name, rulingForm, writForm } from './forms.ts';
-import { ADMINS, type Operation, operation, READERS } from './operation.ts';
+import { operation, type ServerService } from '../service.ts';
 
 const terms = {
   subject: name,
@@ -85,7 +96,7 @@ const issue = operation({
     service.names.requireOwnOrFree(subject);
     await service.grants.stops.requireNone([subject], 'now');
     const now = service.clock.now();
-    const writ = service.offices.issue({
+    const writ = service.systemWrits.issue({
       subject,
       actions,
       scopes,
@@ -159,7 +170,7 @@ const revoke = operation({
         'not_found',
         `There is no writ ${path.writ}, and no principal of that name has a grant there.`,
       );
-    const by = service.offices.forOffice(caller.name, REVOKE_ACTION, trajectory.id, service.clock.now());
+    const by = service.systemWrits.forBuiltIn(caller.name, REVOKE_ACTION, trajectory.id, service.clock.now());
     const revocations = [];
     for (const writ of given.length > 0 ? given : [path.writ]) {
       const { ruling, propagated } = await trajectory.writs.revoke({
@@ -181,4 +192,4 @@ const revoke = operation({
   },
 });
 
-export const writs: readonly Operation[] = [list, issue, attenuate, revoke];
+export const writs: readonly Operation<ServerService>[] = [list, issue, attenuate, revoke];

@@ -1,9 +1,9 @@
+import type { Caller } from '@assize/command/operation';
+import { ServerError } from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
 import { instantToMillis } from 'assize/internal/canon';
 import { type MappedPrincipal, mappedPrincipal, type ResolvedConfig } from 'assize/internal/config';
 import type { Clock } from 'assize/internal/oracle';
-import { ServerError } from '../errors.ts';
-import type { Caller } from './caller.ts';
 import type { FreeNames } from './free-names.ts';
 import type { JwtVerifier } from './jwt.ts';
 import type { Person, Sessions } from './sessions.ts';

@@ -1,6 +1,6 @@
+import { ServerError } from '@assize/command/operation';
 import { LruCache } from 'assize/internal/base';
 import { faultOfName, hasReservedPrefix, isSamePrincipal } from 'assize/internal/kernel';
-import { ServerError } from '../errors.ts';
 
 const CACHED_MAX = 1_000;
 

@@ -1,7 +1,7 @@
+import { ServerError } from '@assize/command/operation';
 import { isInstance, thrownText } from 'assize/internal/base';
 import type { JwtConfig, MappedPrincipal } from 'assize/internal/config';
 import { createRemoteJWKSet, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { ServerError } from '../errors.ts';
 
 /** Clocks of issuers may differ by this many seconds. */
 const TOLERANCE_SECONDS = 5;

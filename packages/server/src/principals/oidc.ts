@@ -1,8 +1,8 @@
+import { ServerError } from '@assize/command/operation';
 import { isInstance } from 'assize/internal/base';
 import { hashText, type Instant } from 'assize/internal/canon';
 import type { OidcConfig } from 'assize/internal/config';
 import * as client from 'openid-client';
-import { ServerError } from '../errors.ts';
 import { isLoopback } from '../loopback.ts';
 import type { Person, Sessions } from './sessions.ts';
 

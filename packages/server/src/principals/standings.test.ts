@@ -1,6 +1,6 @@
+import type { Caller } from '@assize/command/operation';
+import { ServerError } from '@assize/command/operation';
 import { expect, test, vi } from 'vitest';
-import { ServerError } from '../errors.ts';
-import type { Caller } from './caller.ts';
 import { isLost, Standings } from './standings.ts';
 
 const EVE: Caller = { name: 'auditor:eve', kinds: ['auditor'], grants: [], method: 'token' };

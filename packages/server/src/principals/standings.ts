@@ -1,12 +1,9 @@
+import type { Caller } from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
 import type { Authenticator, Credential } from './authenticator.ts';
-import type { Caller } from './caller.ts';
 
 /** Milliseconds for which an answer counts. All streams of one credential share it. */
 const FRESH_MS = 1_000;
-
-/** Milliseconds between two checks of what is open and idle. */
-export const STANDING_MS = 5_000;
 
 interface Answer {
   readonly at: number;

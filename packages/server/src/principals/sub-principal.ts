@@ -1,8 +1,8 @@
+import { type Caller, ServerError } from '@assize/command/operation';
 import type { WritChain } from 'assize/host';
 import type { Instant } from 'assize/internal/canon';
-import { ServerError } from '../errors.ts';
-import type { Service } from '../service.ts';
-import { type Caller, makerOf } from './caller.ts';
+import type { ServerService } from '../service.ts';
+import { makerOf } from './tokens.ts';
 
 const OWN_NAME = /^[A-Za-z0-9_.@+-]{1,64}$/;
 
@@ -13,7 +13,7 @@ const OWN_NAME = /^[A-Za-z0-9_.@+-]{1,64}$/;
  *
  * @throws ServerError `forbidden`
  */
-export function requireSubPrincipal({ name }: Caller, { names }: Pick<Service, 'names'>, subject: string): void {
+export function requireSubPrincipal({ name }: Caller, { names }: Pick<ServerService, 'names'>, subject: string): void {
   const isBelow = subject.startsWith(`${name}/`) && OWN_NAME.test(subject.slice(name.length + 1));
   if (!isBelow)
     throw new ServerError(
@@ -25,7 +25,7 @@ export function requireSubPrincipal({ name }: Caller, { names }: Pick<Service, '
 
 /** A token for the holder of a part of the caller's authority. The answer has its text, once. */
 export async function limitedToken(
-  { caller, service }: { readonly caller: Caller; readonly service: Service },
+  { caller, service }: { readonly caller: Caller; readonly service: ServerService },
   principal: string,
   writ: WritChain,
   period: { readonly created: Instant; readonly expires: Instant },

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
+import { type Caller, ServerError } from '@assize/command/operation';
 import type { WritChain } from 'assize/host';
 import { addMicros, hashText, type Instant } from 'assize/internal/canon';
 import type { PrincipalKind } from 'assize/internal/config';
 import type { SideStore } from 'assize/internal/ledger';
 import type { Random } from 'assize/internal/oracle';
 import { SealedRows } from 'assize/internal/stores';
-import { ServerError } from '../errors.ts';
 
 /** The principals that created a token: the caller, and the makers of the token of the caller. */
 export interface TokenMaker {
@@ -15,6 +15,11 @@ export interface TokenMaker {
 }
 
 export const COMMAND_LINE: TokenMaker = { principals: [], method: 'command line' };
+
+/** The caller as the creator of a token. */
+export function makerOf({ name, method, tokenBy = [] }: Caller): TokenMaker {
+  return { principals: [name, ...tokenBy], method };
+}
 
 /** A bearer token without its secret, which only its holder has. */
 export interface TokenRow {

@@ -1,0 +1,78 @@
+import type { Json } from 'assize/internal/base';
+import type { CallContent, CallPart } from '#calls';
+import { fileParts, ownCall, shellParts, textOf } from '../own-call.ts';
+import { serverName, toolName } from '../tool-names.ts';
+import type { ToolEvent } from './events.ts';
+
+/** The server of Claude Code's own tools in rules. */
+export const CLAUDE_CODE = 'claude-code';
+
+/** Where a server of tools was configured by the person, and not by a project or a plugin. */
+const TRUSTED_SOURCES: ReadonlySet<string> = new Set(['user', 'local', 'managed', 'enterprise']);
+
+/** Names that rules know as parts of calls. No server of tools has one of them. */
+const RESERVED: ReadonlySet<string> = new Set(['files', 'shell', 'web', CLAUDE_CODE, 'codex']);
+
+/**
+ * The call that Claude Code is about to make, as rules judge it. Paths are absolute, and where a
+ * symbolic link leads elsewhere, both names are parts.
+ */
+export async function contentOf(event: ToolEvent): Promise<CallContent> {
+  const mcp = mcpTool(event);
+  if (mcp !== undefined) return { ...mcp, args: event.tool_input as { readonly [name: string]: Json } };
+  return ownCall(CLAUDE_CODE, event, await partsOf(event));
+}
+
+/** The parts of a call of Claude Code's own tools. Undefined: only its name says more. */
+async function partsOf({ tool_name, tool_input, cwd }: ToolEvent): Promise<readonly CallPart[] | undefined> {
+  switch (tool_name) {
+    case 'Bash':
+    case 'Monitor':
+      return await bashParts(tool_input, cwd);
+    case 'Read':
+      return fileParts('read', tool_input['file_path'], cwd);
+    case 'Write':
+      return fileParts('write', tool_input['file_path'], cwd);
+    case 'Edit':
+    case 'MultiEdit':
+      return fileParts('edit', tool_input['file_path'], cwd);
+    case 'NotebookEdit':
+      return fileParts('edit', tool_input['notebook_path'], cwd);
+    case 'Glob':
+    case 'Grep':
+    case 'LS':
+      return fileParts('search', tool_input['path'] ?? cwd, cwd);
+    case 'WebFetch':
+      return [{ server: 'web', tool: 'fetch', args: { url: textOf(tool_input['url']) } }];
+    case 'WebSearch':
+      return [{ server: 'web', tool: 'search', args: { query: textOf(tool_input['query']) } }];
+    default:
+      return undefined;
+  }
+}
+
+async function bashParts(input: ToolEvent['tool_input'], cwd: string): Promise<readonly CallPart[]> {
+  const parts = await shellParts(input['command'], cwd);
+  return typeof input['command'] === 'string' && input['dangerouslyDisableSandbox'] === true
+    ? [...parts, { server: CLAUDE_CODE, tool: 'unsandboxed', args: {} }]
+    : parts;
+}
+
+/**
+ * The server and the tool of a call over MCP. A server that a project or a plugin brought has the
+ * source in its name, so that no rule about a server of the person is about it.
+ */
+function mcpTool({ tool_name, mcp_server }: ToolEvent): { server: string; tool: string } | undefined {
+  if (mcp_server === undefined)
+    return tool_name.startsWith('mcp__') ? { server: 'unknown-mcp', tool: toolName(tool_name) } : undefined;
+  const { name, source } = mcp_server;
+  const prefix = `mcp__${name.replace(/[^A-Za-z0-9_-]/g, '_')}__`;
+  const tool = tool_name.startsWith(prefix) ? tool_name.slice(prefix.length) : tool_name;
+  return { server: mcpServerName(name, source), tool: toolName(tool) };
+}
+
+/** The name of an MCP server in rules. */
+export function mcpServerName(name: string, source: string): string {
+  const isOwn = TRUSTED_SOURCES.has(source) && !RESERVED.has(name.toLowerCase()) && !name.includes(':');
+  return serverName(isOwn ? name : `${source}:${name}`);
+}

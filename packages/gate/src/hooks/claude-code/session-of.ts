@@ -1,0 +1,11 @@
+import type { AgentSession } from '#calls';
+import type { SessionEvent } from '../events.ts';
+import * as shared from '../session-of.ts';
+
+/** The session of an event of Claude Code. */
+export function sessionOf(event: SessionEvent): AgentSession {
+  return shared.sessionOf(event, 'Claude Code');
+}
+
+/** The result of a command in the text of a skill. */
+export const UNTOLD: { readonly note: string } = { note: 'Claude Code reports no outcome of a command in a skill.' };

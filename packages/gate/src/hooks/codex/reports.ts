@@ -1,0 +1,68 @@
+import type { Json } from 'assize/internal/base';
+import type { CallWorld } from '#calls';
+import { attend, callIdOf, closeCall, inDoubt } from '#calls';
+import * as answers from '../answers.ts';
+import { doubtText } from '../doubt-text.ts';
+import { sessionEvent } from '../events.ts';
+import { sessionEnded } from '../session-ended.ts';
+import { sessionOf } from '../session-of.ts';
+import { type ToolDone, toolDone } from './events.ts';
+import { CODEX, type HookOptions } from './hook-options.ts';
+
+/** Records an event that only informs. An unknown one is let pass. */
+export async function recorded(
+  world: CallWorld,
+  name: string,
+  given: unknown,
+  { inboxUrl }: HookOptions,
+): Promise<answers.HookAnswer> {
+  switch (name) {
+    case 'PostToolUse': {
+      const event = toolDone.safeParse(given);
+      return event.success
+        ? closed(world, event.data)
+        : answers.told(`Assize could not read the event ${name}. A call may stay open; see the console.`);
+    }
+    case 'SessionStart':
+      return begun(world, given, inboxUrl);
+    case 'UserPromptSubmit':
+    case 'SubagentStart': {
+      const event = sessionEvent.safeParse(given);
+      if (event.success) await attend(world, sessionOf(event.data, CODEX));
+      return answers.NOTHING;
+    }
+    case 'SubagentStop':
+    case 'SessionEnd':
+      return sessionEnded(world, given);
+    default:
+      return answers.NOTHING;
+  }
+}
+
+/** Codex reports no exit code, so a call that came to its end is done. */
+async function closed(
+  world: CallWorld,
+  { session_id, tool_use_id, tool_response }: ToolDone,
+): Promise<answers.HookAnswer> {
+  const result = tool_response === undefined ? {} : { result: tool_response as Json };
+  await closeCall(world, callIdOf(session_id, tool_use_id), { outcome: 'done', ...result });
+  return answers.NOTHING;
+}
+
+/**
+ * The start of a session: tells the person of changing calls in doubt. Codex reports no outcome of
+ * a command that goes on in the background, nor of one that it refuses itself.
+ */
+async function begun(world: CallWorld, given: unknown, inboxUrl: string): Promise<answers.HookAnswer> {
+  const event = sessionEvent.safeParse(given);
+  if (!event.success) return answers.NOTHING;
+  const session = sessionOf(event.data, CODEX);
+  const calls = inDoubt(world, world.now(), session.id);
+  await attend(world, session);
+  const text = doubtText(
+    world,
+    calls.filter((call) => call.class !== 'read'),
+    inboxUrl,
+  );
+  return text === undefined ? answers.NOTHING : answers.told(text);
+}

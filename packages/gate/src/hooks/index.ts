@@ -1,0 +1,10 @@
+/**
+ * The hooks of coding agents: their events, the calls in them with the parts of shell commands, and
+ * the answers.
+ *
+ * Never: lets a call pass that it cannot read.
+ */
+
+export { CLAUDE_CODE_HOOKS } from './claude-code/hooks.ts';
+export { CODEX_HOOKS } from './codex/hooks.ts';
+export { handleEvent } from './handle-event.ts';
