@@ -81,7 +81,14 @@ function withReachableLinks(readme: string): string {
 
 /** The package's manifest, in which every path of a source is the path of the built file. */
 function publishedManifest(folder: string): Record<string, unknown> {
-  const { private: _private, exports, imports = {}, dependencies = {}, ...rest } = readManifest(folder);
+  const {
+    private: _private,
+    scripts: _scripts,
+    exports,
+    imports = {},
+    dependencies = {},
+    ...rest
+  } = readManifest(folder);
   const zod = rest['peerDependencies']?.zod;
   return {
     ...rest,

@@ -64,7 +64,7 @@ for (const { where, not, what, instead } of BANS) {
         (file) =>
           where.test(file) &&
           !(not?.test(file) ?? false) &&
-          !(file.endsWith('.test.ts') && !where.source.includes('tests')),
+          !(/\.test\.ts$|\/tests\//.test(file) && !where.source.includes('tests')),
       )
       .filter((file) => what.test(withoutComments(readFileSync(join(root, file), 'utf8'))));
     expect(found).toEqual([]);

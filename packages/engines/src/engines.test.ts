@@ -10,8 +10,8 @@ import {
   fakeTemporal,
   type MakeFake,
   settledOf,
-} from '../../../tests/support/engines/fakes.ts';
-import { Shop } from '../../../tests/support/engines/shop.ts';
+} from '../tests/support/fakes.ts';
+import { Shop } from '../tests/support/shop.ts';
 import type { DoubtfulCall, WaitingOptions } from './index.ts';
 
 interface Opened {

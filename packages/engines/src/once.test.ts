@@ -2,8 +2,8 @@
 
 import type { HeldCall } from '@assize/gate/internal/calls';
 import { expect, onTestFinished, test } from 'vitest';
-import { CancelledFailure, fakeRestate, fakeTemporal, TerminalError } from '../../../tests/support/engines/fakes.ts';
-import { Shop } from '../../../tests/support/engines/shop.ts';
+import { CancelledFailure, fakeRestate, fakeTemporal, TerminalError } from '../tests/support/fakes.ts';
+import { Shop } from '../tests/support/shop.ts';
 import { type DbosSdk, dbosOnce, once, temporalOnce } from './index.ts';
 
 async function opened() {

@@ -7,7 +7,7 @@ import type { Domain } from 'assize/internal/kernel';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openShop, type Shop } from '../../../tests/support/gated-shop.ts';
-import { decide } from '../../../tests/support/mastra/decide.ts';
+import { decide } from '../tests/support/decide.ts';
 import { type AssizeSuspension, answerTo, gatedTools, type MastraOptions, type ToolContext } from './index.ts';
 
 const SCHEMA = z.object({

@@ -11,7 +11,7 @@ import { ADA, GRACE, type Served, served } from '../../../../tests/support/mcp/s
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const MAIN = join(ROOT, 'packages/cli/src/main.ts');
-const SINK = join(ROOT, 'tests/support/mcp/sink-server.ts');
+const SINK = join(ROOT, 'packages/server/tests/support/mcp/sink-server.ts');
 
 const RULES = `
 id: notes

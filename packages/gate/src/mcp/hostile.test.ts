@@ -1,7 +1,7 @@
 /** Servers behind the gateway that lie, flood, fall silent and die. */
 import { describe, expect, test } from 'vitest';
-import { HostileServer, resultOf } from '../../../../tests/support/mcp/hostile-server.ts';
 import { type Connecting, connected, type Served, served } from '../../../../tests/support/mcp/served-gateway.ts';
+import { HostileServer, resultOf } from '../../tests/support/mcp/hostile-server.ts';
 
 const RULES = `
 id: notes

@@ -3,8 +3,8 @@ import { inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { HostileServer, resultOf } from '../../../../tests/support/mcp/hostile-server.ts';
 import { type Connecting, connected, served } from '../../../../tests/support/mcp/served-gateway.ts';
+import { HostileServer, resultOf } from '../../tests/support/mcp/hostile-server.ts';
 import { Gateway } from './index.ts';
 
 const RULES = `

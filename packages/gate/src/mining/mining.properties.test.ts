@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../tests/support/cases.ts';
-import { HIDDEN, randomFrom, randomRuns, runsUnder } from '../../../../tests/support/mining/generated-runs.ts';
-import { naiveCount } from '../../../../tests/support/mining/naive-count.ts';
+import { HIDDEN, randomFrom, randomRuns, runsUnder } from '../../tests/support/mining/generated-runs.ts';
+import { naiveCount } from '../../tests/support/mining/naive-count.ts';
 import { judgeRule, type MinedRule, type MiningRun, mine } from './index.ts';
 
 describe('a hidden rule', () => {

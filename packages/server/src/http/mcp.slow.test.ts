@@ -6,7 +6,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ADA, GRACE, type Served, served } from '../../../../tests/support/mcp/served-gateway.ts';
 
-const SINK = join(import.meta.dirname, '../../../../tests/support/mcp/sink-server.ts');
+const SINK = join(import.meta.dirname, '../../tests/support/mcp/sink-server.ts');
 
 const RULES = `
 id: notes

@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { calling, folder, hash } from '../../../../tests/support/tools/file-calls.ts';
 import { listing, put } from '../../../../tests/support/tools/files-stage.ts';
+import { calling, folder, hash } from '../../tests/support/file-calls.ts';
 import type { Disk } from './disk.ts';
 import { fileTools } from './file-tools.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../../tests/support/cases.ts';
-import { calling, folder } from '../../../../tests/support/tools/file-calls.ts';
+import { calling, folder } from '../../tests/support/file-calls.ts';
 import { type Disk, diskAt, type FolderItem, type PathContents } from './disk.ts';
 import { operationOf } from './file-tools.ts';
 import { rootAt } from './root.ts';

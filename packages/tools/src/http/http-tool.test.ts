@@ -6,8 +6,8 @@ import { type Delivery, DidNothing, NoAnswer, type Reversibility, type Sink } fr
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { errorOf } from '../../../../tests/support/process/errors.ts';
-import { HttpSink, type RequestFault } from '../../../../tests/support/tools/http-sink.ts';
 import { crashedEverywhere, transact } from '../../../../tests/support/tools/tool-stage.ts';
+import { HttpSink, type RequestFault } from '../../tests/support/http-sink.ts';
 import { requireDone } from './exchange.ts';
 import { type HttpToolOptions, httpTool } from './index.ts';
 

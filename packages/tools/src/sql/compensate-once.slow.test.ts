@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
-import { PostgresStage } from '../../../../tests/support/tools/sql-stage.ts';
+import { PostgresStage } from '../../tests/support/sql-stage.ts';
 import { sqlTool } from './index.ts';
 
 withPostgres('a server', (postgres) => {

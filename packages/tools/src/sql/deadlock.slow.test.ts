@@ -6,7 +6,7 @@ import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.t
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { expectEffectLogMatches } from '../../../../tests/support/tools/check-effect-log.ts';
 import { orders } from '../../../../tests/support/tools/orders.ts';
-import { PostgresStage, WatchedSteps } from '../../../../tests/support/tools/sql-stage.ts';
+import { PostgresStage, WatchedSteps } from '../../tests/support/sql-stage.ts';
 import { type SqlDatabase, sqlTool } from './index.ts';
 
 // Two transactions that lock the same two rows of a server in opposite order, and say of each that

@@ -1,7 +1,7 @@
 import type { Transaction } from 'assize/internal/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SqliteStage } from '../../../../tests/support/tools/sql-stage.ts';
-import { NAMES, type Name, NOTHING, said, World } from '../../../../tests/support/tools/sql-world.ts';
+import { SqliteStage } from '../../tests/support/sql-stage.ts';
+import { NAMES, type Name, NOTHING, said, World } from '../../tests/support/sql-world.ts';
 
 // The operator of the database deletes rows of `assize_effects`, as the guide says: when nothing is
 // open in the store any more.

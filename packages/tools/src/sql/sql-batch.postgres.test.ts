@@ -5,13 +5,8 @@ import { cases } from '../../../../tests/support/cases.ts';
 import { operatorWrit } from '../../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { expectEffectLogMatches } from '../../../../tests/support/tools/check-effect-log.ts';
-import {
-  type CommitFault,
-  PostgresStage,
-  SqliteStage,
-  type StagedDatabase,
-} from '../../../../tests/support/tools/sql-stage.ts';
-import { NAMES, type Name, NOTHING, said, World } from '../../../../tests/support/tools/sql-world.ts';
+import { type CommitFault, PostgresStage, SqliteStage, type StagedDatabase } from '../../tests/support/sql-stage.ts';
+import { NAMES, type Name, NOTHING, said, World } from '../../tests/support/sql-world.ts';
 
 // The calls that a tool transaction buffers for a database run in one transaction there. An outside
 // reader inspects every step of the process.

@@ -3,8 +3,8 @@ import type { Transaction } from 'assize/internal/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
-import { PostgresStage, SqliteStage, type StagedDatabase } from '../../../../tests/support/tools/sql-stage.ts';
 import { transact } from '../../../../tests/support/tools/tool-stage.ts';
+import { PostgresStage, SqliteStage, type StagedDatabase } from '../../tests/support/sql-stage.ts';
 import { type SqlDatabase, sqlReader, sqlTool } from './index.ts';
 
 // One transaction holds something in a database, and does at once or undoes something else there:

@@ -9,12 +9,7 @@ import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.t
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { expectEffectLogMatches } from '../../../../tests/support/tools/check-effect-log.ts';
 import { orders } from '../../../../tests/support/tools/orders.ts';
-import {
-  type CommitFault,
-  PostgresStage,
-  SqliteStage,
-  type StagedDatabase,
-} from '../../../../tests/support/tools/sql-stage.ts';
+import { type CommitFault, PostgresStage, SqliteStage, type StagedDatabase } from '../../tests/support/sql-stage.ts';
 import { type SqlDatabase, sqlReader, sqlTool } from './index.ts';
 
 // Any concurrent bodies with staged writes receive the answers of a serial run by epoch on a plain

@@ -2,8 +2,8 @@ import type { Transaction } from 'assize/internal/runtime';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { expectEffectLogMatches } from '../../../../tests/support/tools/check-effect-log.ts';
-import { PostgresStage, SqliteStage, type StagedDatabase } from '../../../../tests/support/tools/sql-stage.ts';
-import { NAMES, type Name, NOTHING, said, World } from '../../../../tests/support/tools/sql-world.ts';
+import { PostgresStage, SqliteStage, type StagedDatabase } from '../../tests/support/sql-stage.ts';
+import { NAMES, type Name, NOTHING, said, World } from '../../tests/support/sql-world.ts';
 
 // Buffered calls execute while the body runs, and no outside reader sees them. The reader inspects
 // every step of the process.

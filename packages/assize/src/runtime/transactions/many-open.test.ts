@@ -7,7 +7,7 @@ import { bodyText, claimTexts, declareTool, readClaim, recordsText, type Tool } 
 import type { LoggedTransaction, OpenEffectPage } from '#ledger';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
-import { blindTool, createInDoubtEffects } from '../../../../../tests/support/tools/in-doubt-effects.ts';
+import { blindTool, createInDoubtEffects } from '../../../tests/support/tools/in-doubt-effects.ts';
 import type { Trajectory } from '../trajectory.ts';
 import { RESUMED_AT_ONCE } from './engine/engine.ts';
 

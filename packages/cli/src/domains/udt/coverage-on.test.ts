@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../../../../tests/support/cases.ts';
-import { Clinic } from '../../../../../tests/support/domains/udt-clinic.ts';
+import { Clinic } from '../../../tests/support/domains/udt-clinic.ts';
 import { coverageOn } from './coverage-on.ts';
 import { addDays } from './days.ts';
 import { udtInitial } from './initial.ts';

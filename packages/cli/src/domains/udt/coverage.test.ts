@@ -1,6 +1,6 @@
 import type { Ruling } from 'assize';
 import { describe, expect, test } from 'vitest';
-import { Clinic } from '../../../../../tests/support/domains/udt-clinic.ts';
+import { Clinic } from '../../../tests/support/domains/udt-clinic.ts';
 import { addDays } from './days.ts';
 import { udtInitial } from './initial.ts';
 import type { Tier, UdtState } from './schema.ts';

@@ -1,6 +1,6 @@
 import { Replayer, verifyTrajectory } from '@assize/audit';
 import { expect, test } from 'vitest';
-import { Clinic } from '../../../../../tests/support/domains/udt-clinic.ts';
+import { Clinic } from '../../../tests/support/domains/udt-clinic.ts';
 
 // Agentic Redux §3.1: David's second definitive test in a week, just after a relapse that is not in
 // Billing's slice.

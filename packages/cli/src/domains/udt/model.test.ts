@@ -2,7 +2,7 @@ import type { Ruling } from 'assize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../../../tests/support/cases.ts';
-import { Clinic } from '../../../../../tests/support/domains/udt-clinic.ts';
+import { Clinic } from '../../../tests/support/domains/udt-clinic.ts';
 import { addDays, daysBetween } from './days.ts';
 import type { Tier } from './schema.ts';
 

@@ -3,7 +3,7 @@
  * for the second definitive test, the refusing rule, and the accepted claims.
  */
 import { expect, test } from 'vitest';
-import { Clinic, type SampleOptions } from '../../../../../tests/support/domains/udt-clinic.ts';
+import { Clinic, type SampleOptions } from '../../../tests/support/domains/udt-clinic.ts';
 import type { Tier } from './schema.ts';
 
 interface Story {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Clinic } from '../../../../../tests/support/domains/udt-clinic.ts';
 import { watchedDomain } from '../../../../../tests/support/models/watched-domain.ts';
+import { Clinic } from '../../../tests/support/domains/udt-clinic.ts';
 import { udt } from './index.ts';
 import { udtInitial } from './initial.ts';
 

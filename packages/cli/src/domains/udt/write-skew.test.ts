@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Clinic } from '../../../../../tests/support/domains/udt-clinic.ts';
 import { skewOf } from '../../../../../tests/support/models/write-skew.ts';
+import { Clinic } from '../../../tests/support/domains/udt-clinic.ts';
 import { udt } from './index.ts';
 
 const AT = '2026-03-26T16:00:00.000000Z';

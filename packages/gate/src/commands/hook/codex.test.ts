@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type HookServer, startHookServer } from '../../../../../tests/support/agents/hook-server.ts';
 import { cases } from '../../../../../tests/support/cases.ts';
+import { type HookServer, startHookServer } from '../../../tests/support/agents/hook-server.ts';
 import { answerCodex, type HookEnd } from './codex.ts';
 import { readCodexAnswer } from './codex-answer.ts';
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { type EntryRow, readRow } from '#ledger';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../../../tests/support/tools/effect-sink.ts';
-import { blindTool, createInDoubtEffects } from '../../../../../../tests/support/tools/in-doubt-effects.ts';
+import { blindTool, createInDoubtEffects } from '../../../../tests/support/tools/in-doubt-effects.ts';
 
 const LEFT = 40;
 

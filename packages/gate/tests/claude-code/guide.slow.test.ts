@@ -1,0 +1,45 @@
+/** docs/guide/claude-code.md, followed with the real program and a model that follows a script. */
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { claudeProgram } from '../../../../tests/support/claude-code/program.ts';
+import { blockOf } from '../../../../tests/support/process/guide-files.ts';
+import { type AgentGuide, beginAgentGuide, COMMAND, holdAndApprove, PROMPT } from '../support/agents/followed-guide.ts';
+import { type MessagesApi, startMessagesApi, use } from '../support/claude-code/messages-api.ts';
+
+const PAGE = 'claude-code.md';
+
+let api: MessagesApi;
+let place: AgentGuide;
+
+beforeEach(async () => {
+  api = await startMessagesApi({ [PROMPT]: [[use('toolu_1', 'Bash', { command: COMMAND })]] });
+  const env: Record<string, string> = {
+    ANTHROPIC_BASE_URL: api.url,
+    ANTHROPIC_API_KEY: 'dummy',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+  };
+  place = await beginAgentGuide(env, { name: 'claude', program: claudeProgram() as string });
+  const { guide, home } = place;
+  const trusted = { projects: { [guide.folder]: { hasTrustDialogAccepted: true } } };
+  writeFileSync(join(home, '.claude.json'), JSON.stringify(trusted));
+});
+afterEach(async () => {
+  await place.guide.end();
+  await api.close();
+});
+
+describe.skipIf(claudeProgram() === undefined)('Claude Code (absent without npm ci --prefix peers)', () => {
+  test('the guide: installed, held, approved, run once, verified, taken out', async () => {
+    const { guide } = place;
+    guide.sh(blockOf(PAGE, 'sh init'));
+    const settings = join(guide.folder, '.claude/settings.local.json');
+    expect(statSync(settings).mode & 0o777).toBe(0o600);
+    await guide.beginWith(PAGE);
+    expect(guide.sh('assize init claude-code --check --url http://127.0.0.1:4517')).toContain('the server answers');
+    await holdAndApprove(place, PAGE, 'claude-code');
+    expect(guide.sh('assize init claude-code --undo --yes')).toContain('its token is revoked');
+    expect(existsSync(settings)).toBe(false);
+  });
+});

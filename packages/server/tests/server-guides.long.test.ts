@@ -1,0 +1,83 @@
+/** The guides of the server, followed as they stand. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { blockOf } from '../../../tests/support/process/guide-files.ts';
+import { ServedGuide } from '../../../tests/support/process/served-guide.ts';
+import { signInAt } from '../../../tests/support/server/oidc-provider.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const python = spawnSync('python3', ['--version']).status === 0;
+let guide: ServedGuide;
+
+beforeEach(async () => {
+  guide = await ServedGuide.begin();
+});
+afterEach(async () => {
+  await guide.end();
+});
+
+/** Each command printed the text that its page shows. */
+function expectShown(count: number): void {
+  for (const { command, shown, printed } of guide.steps) expect(printed, command).toBe(shown);
+  expect(guide.steps).toHaveLength(count);
+}
+
+test('server.md', async () => {
+  await guide.follow('server.md');
+  expectShown(5);
+  expect(await guide.end()).toBe(0);
+});
+
+test('http-api.md', async () => {
+  await guide.beginWith('server.md');
+  await guide.follow('http-api.md');
+  expectShown(12);
+});
+
+test.skipIf(!python)('python.md, from an empty folder, which also needs python3', async () => {
+  await guide.end();
+  guide = await ServedGuide.begin({ PYTHONPATH: join(root, 'clients/python'), PYTHONDONTWRITEBYTECODE: '1' });
+  await guide.follow('python.md', ['sh install']);
+  expectShown(7);
+  expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as manager:grace/);
+});
+
+test('rules-file-serve.md, from an empty folder', async () => {
+  const page = 'rules-file-serve.md';
+  guide.sh(blockOf(page, 'sh init'));
+  await guide.follow(page, ['sh init']);
+  expectShown(6);
+  expect(guide.sh('assize verify; assize log calls')).toMatch(/valid[\s\S]*committed .* resolves \w+ as manager:grace/);
+});
+
+test('mcp.md, from an empty folder', async () => {
+  const page = 'mcp.md';
+  guide.sh('assize init .');
+  await guide.follow(page, ['sh init']);
+  expectShown(13);
+  expect(guide.sh('assize log calls')).toMatch(/committed .* resolves \w+ as manager:grace/);
+});
+
+test('ask.md, with a chat that is a program', async () => {
+  await guide.beginWith('server.md');
+  await guide.follow('ask.md', ['sh install']);
+  expectShown(12);
+  expect(guide.sh('assize log office')).toMatch(/committed .* resolves \w+ as manager:grace/);
+});
+
+test('server-sign-in.md, in a browser that signs in', async () => {
+  await guide.follow('server-sign-in.md');
+  expectShown(5);
+  const begun = await fetch(`${guide.url}/sign-in/oidc`, { redirect: 'manual' });
+  const back = await signInAt(guide.issuer, begun.headers.get('location') as string, 'grace');
+  const cookie = (answer: Response) => answer.headers.getSetCookie()[0]?.split(';')[0] as string;
+  const ended = await fetch(back, { redirect: 'manual', headers: { cookie: cookie(begun) } });
+  const me = await fetch(`${guide.url}/v1/me`, { headers: { cookie: cookie(ended) } });
+  expect(await me.json()).toEqual({ name: 'manager:grace', kinds: ['counselor', 'auditor'], method: 'oidc' });
+});
+
+test('server-operations.md, on SQLite', async () => {
+  await guide.follow('server-operations.md', ['sh postgres']);
+  expectShown(5);
+});
