@@ -12,7 +12,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** More codes are too many: a new code must replace one. Lower it when codes go. */
-export const CODES_MAX = 228;
+export const CODES_MAX = 204;
 
 /** One code. */
 export interface IndexedCode {

@@ -198,12 +198,12 @@ const TEXTS: readonly (readonly [name: string, status: number, code: string, raw
   [
     ['no text', 400, 'syntax', ''],
     ['a cut text', 400, 'syntax', '{"reason":'],
-    ['a byte order mark', 400, 'byte_order_mark', new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x7d])],
-    ['bytes that are not UTF-8', 400, 'invalid_utf8', new Uint8Array([0x22, 0xff, 0x22])],
-    ['a duplicate key', 400, 'duplicate_key', '{"a":1,"\\u0061":2}'],
-    ['an unsafe integer', 400, 'unsafe_integer', '{"a":9007199254740993}'],
-    ['a lone surrogate', 400, 'lone_surrogate', '{"a":"\\ud800"}'],
-    ['too deep', 400, 'too_deep', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
+    ['a byte order mark', 400, 'bad_input', new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x7d])],
+    ['bytes that are not UTF-8', 400, 'bad_input', new Uint8Array([0x22, 0xff, 0x22])],
+    ['a duplicate key', 400, 'bad_input', '{"a":1,"\\u0061":2}'],
+    ['an unsafe integer', 400, 'bad_input', '{"a":9007199254740993}'],
+    ['a lone surrogate', 400, 'bad_input', '{"a":"\\ud800"}'],
+    ['too deep', 400, 'too_complex', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
   ];
 
 function ofTexts(one: Operation): Refusal[] {
@@ -215,7 +215,7 @@ function ofTexts(one: Operation): Refusal[] {
   const isProposal = principalOf(one).startsWith('agent:') && one.bodyBytes === undefined;
   const many = isProposal
     ? (['too many values', 413, 'too_large', values] as const)
-    : (['too many values', 400, 'too_many_nodes', values] as const);
+    : (['too many values', 400, 'too_complex', values] as const);
   return [
     ...[...TEXTS, many, ['too large', 413, 'too_large', large] as const].map(
       ([name, status, code, raw]): Refusal => ({

@@ -145,7 +145,7 @@ describe.each(['/mcp', '/mcp/notes'])('a message to %s', (path) => {
       return new Set(all.map(({ body }) => body?.code));
     };
     // Of 32 saved requests each small message takes one, and each large message takes five.
-    expect(await codesOf(10, {})).toEqual(new Set(['duplicate_key']));
+    expect(await codesOf(10, {})).toEqual(new Set(['bad_input']));
     expect(await codesOf(20, { text: 'x'.repeat(20_000), ...named(4_000) })).toContain('too_fast');
     expect(await codesOf(60, {})).toContain('too_fast');
   });

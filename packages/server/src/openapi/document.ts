@@ -18,10 +18,7 @@ const UNAVAILABLE = [...codesWithStatus()].flatMap(([code, status]) => (status =
 const OF_TRAJECTORY = ['not_found', 'domain_mismatch', 'erased'] as const;
 const OF_ENTRY = ['imported_trajectory', 'concluded', 'conflict', 'halted', 'other_cell', 'tenant_halted'] as const;
 
-const WITH_BODY = [
-  ...['unsupported_media_type', 'too_large', 'too_many_nodes', 'too_deep', 'syntax'],
-  ...['duplicate_key', 'byte_order_mark', 'invalid_utf8', 'unsafe_integer', 'lone_surrogate', 'not_finite'],
-] as const;
+const WITH_BODY = ['unsupported_media_type', 'too_large', 'too_complex', 'syntax', 'bad_input'] as const;
 
 /** The OpenAPI 3.1 document of the operations. Schemas with an id are components. */
 export function openApiDocument(operations: readonly Operation[], url: string): JsonObject {

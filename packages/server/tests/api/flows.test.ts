@@ -321,7 +321,7 @@ test('conflicts have their codes, and append nothing', async () => {
     'digest_mismatch',
   );
   await refused('approvals.get', { path: { approval: '0'.repeat(64) } }, 404, 'not_found');
-  await refused('trajectories.state', { path: MAIN, query: { pointer: 'desks' } }, 400, 'bad_pointer');
+  await refused('trajectories.state', { path: MAIN, query: { pointer: 'desks' } }, 400, 'bad_input');
   await refused('trajectories.state', { path: MAIN, query: { pointer: '/desks/__proto__' } }, 404, 'not_found');
   await refused('trajectories.state', { path: MAIN, query: { at: 'other@0' } }, 404, 'not_found');
   const slice = { role: 'clerk', params: '{"desk":1}' };

@@ -31,7 +31,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
     'no_identity',
     'tool_paused',
   ],
-  CanonError: ['not_canonical', 'unreadable', 'unstable'],
+  CanonError: ['not_canonical'],
   CliError: ['unreadable_file'],
   ConfigError: ['grant_not_revoked'],
   ConformanceError: ['driver_ended', 'driver_silent'],

@@ -18,13 +18,13 @@ const PREFIXES: ReadonlyMap<string, string> = new Map<Purpose, string>([
  * The Ed25519 signature over `assize/<purpose>/v1\n` and the text, 128 lower-case hex digits. The
  * same call returns the same signature.
  *
- * @throws KeyError `bad_key`, `bad_argument`; CanonError `lone_surrogate` for a text without UTF-8;
+ * @throws KeyError `bad_key`, `bad_argument`; CanonError `not_json` for a text without UTF-8;
  * ArgumentError `bad_argument`
  */
 export function signText(purpose: Purpose, text: string, privateKey: string): string {
   checkArgument(arg.text, text, 'text');
   if (!text.isWellFormed()) {
-    throw new CanonError('lone_surrogate', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be signed.');
+    throw new CanonError('not_json', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be signed.');
   }
   return signBytes(signedBytes(purpose, text), privateKey);
 }

@@ -12,7 +12,7 @@ const { getOwnPropertyDescriptor, getOwnPropertyNames, getOwnPropertySymbols, ge
  * others. Nothing is dropped, converted or called: a value that JSON cannot represent is refused.
  * −0 is written as 0 (RFC 8785 section 3.2.2.3). A member named `__proto__` is an ordinary member.
  *
- * @throws CanonError with a code and the pointer of the place; `bad_limits` for invalid limits.
+ * @throws CanonError with a code and the pointer of the place; `bad_argument` for invalid limits.
  */
 export function canonicalize(value: unknown, limits?: Partial<CanonLimits>): string {
   const settings = completeLimits(limits);

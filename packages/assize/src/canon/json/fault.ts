@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { isInstance } from '#base';
-import { CanonError, type ValueFaultCode } from './canon-error.ts';
+import { CanonError } from './canon-error.ts';
 import type { CanonLimits } from './limits.ts';
 import { escapeSegment } from './pointer.ts';
 
@@ -17,7 +17,7 @@ export function explain(value: unknown, limits: CanonLimits, thrown: unknown): u
   const fault = findFault(value, limits);
   if (fault !== undefined) return fault;
   if (thrown !== FAULT) return thrown;
-  return new CanonError('unstable', '', 'The value changed while it was read. Pass a value that does not change.');
+  return new CanonError('not_json', '', 'The value changed while it was read. Pass a value that does not change.');
 }
 
 /**
@@ -52,8 +52,8 @@ class FaultWalk {
   visit(value: unknown): void {
     this.#nodes += 1;
     if (this.#nodes > this.#limits.nodesMax) {
-      this.#fail(
-        'too_many_nodes',
+      this.#failLimit(
+        'too_complex',
         `The value has more than ${this.#limits.nodesMax} nodes. Pass a smaller value, or raise nodesMax.`,
       );
     }
@@ -78,18 +78,15 @@ class FaultWalk {
 
   #failType(value: unknown): never {
     const type = typeof value;
-    if (type === 'undefined') this.#fail('undefined', 'JSON has no undefined. Omit the field, or write null.');
-    if (type === 'bigint') this.#fail('bigint', 'JSON has no bigint. Write a decimal string or a safe integer.');
-    if (type === 'symbol') this.#fail('symbol', 'A symbol cannot be written as JSON.');
-    this.#fail('function', 'A function cannot be written as JSON.');
+    if (type === 'undefined') this.#fail('JSON has no undefined. Omit the field, or write null.');
+    if (type === 'bigint') this.#fail('JSON has no bigint. Write a decimal string or a safe integer.');
+    if (type === 'symbol') this.#fail('A symbol cannot be written as JSON. Write a string.');
+    this.#fail('A function cannot be written as JSON. Omit the field.');
   }
 
   #visitString(value: string): void {
     if (!value.isWellFormed()) {
-      this.#fail(
-        'lone_surrogate',
-        'The string has a lone surrogate, which has no UTF-8 bytes. Repair the string first.',
-      );
+      this.#fail('The string has a lone surrogate, which has no UTF-8 bytes. Repair the string first.');
     }
     // Quoting can only lengthen the text, so an oversized text is not quoted.
     this.#spend(value.length > this.#limits.bytesMax ? value.length : Buffer.byteLength(JSON.stringify(value)));
@@ -97,30 +94,26 @@ class FaultWalk {
 
   #visitNumber(value: number): void {
     if (!Number.isFinite(value)) {
-      this.#fail('not_finite', 'JSON has no NaN and no infinity. Use null or a string.', {
+      this.#fail('JSON has no NaN and no infinity. Use null or a string.', {
         value: String(value),
       });
     }
     if (this.#limits.integers === 'safe' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
-      this.#fail(
-        'unsafe_integer',
-        'The integer is beyond 2^53-1, and readers would round it. Write a decimal string.',
-        {
-          value: String(value),
-        },
-      );
+      this.#fail('The integer is beyond 2^53-1, and readers would round it. Write a decimal string.', {
+        value: String(value),
+      });
     }
     this.#spend(String(value).length);
   }
 
   #visitContainer(value: object): void {
     if (this.#limits.foreign && types.isProxy(value)) {
-      this.#fail('proxy', 'A Proxy can return a different value on each read. Pass a plain copy.');
+      this.#fail('A Proxy can return a different value on each read. Pass a plain copy.');
     }
-    if (this.#ancestors.includes(value)) this.#fail('cycle', 'The value contains itself.');
+    if (this.#ancestors.includes(value)) this.#fail('The value contains itself. Pass a value without cycles.');
     if (this.#ancestors.length >= this.#limits.depthMax) {
-      this.#fail(
-        'too_deep',
+      this.#failLimit(
+        'too_complex',
         `The value is nested more than ${this.#limits.depthMax} deep. Flatten it, or raise depthMax.`,
       );
     }
@@ -138,7 +131,7 @@ class FaultWalk {
       this.#spend(i === 0 ? 0 : 1);
       const item = this.#descriptor(value, String(i));
       if (item === undefined) {
-        this.#inside(String(i), () => this.#fail('sparse_array', 'The array has a hole. Write null there.'));
+        this.#inside(String(i), () => this.#fail('The array has a hole. Write null there.'));
       } else this.#visitMember(String(i), item);
     }
     for (const key of this.#ownKeys(value)) {
@@ -146,9 +139,7 @@ class FaultWalk {
       // Members that are not enumerable belong to the array itself, like its length. No copy of an
       // array has them.
       else if (!isIndex(key, length) && this.#descriptor(value, key)?.enumerable === true) {
-        this.#inside(key, () =>
-          this.#fail('array_property', 'The array has a named field, which JSON would drop. Remove the field.'),
-        );
+        this.#inside(key, () => this.#fail('The array has a named field, which JSON would drop. Remove the field.'));
       }
     }
   }
@@ -157,7 +148,7 @@ class FaultWalk {
     const keys = this.#ownKeys(value);
     const toJson = keys.includes('toJSON') ? this.#descriptor(value, 'toJSON') : undefined;
     if (typeof toJson?.value === 'function') {
-      this.#fail('to_json', 'The object has a toJSON method. Call it, and pass the result.');
+      this.#fail('The object has a toJSON method. Call it, and pass the result.');
     }
     this.#requirePrototype(value, Object.prototype, true);
     this.#spend(Math.max(0, keys.length - 1));
@@ -170,13 +161,9 @@ class FaultWalk {
   #visitNamed(value: object, key: string): void {
     if (!key.isWellFormed()) {
       this.#inside(key.toWellFormed(), () =>
-        this.#fail(
-          'lone_surrogate',
-          'The name has a lone surrogate, which has no UTF-8 bytes. Repair the string first.',
-          {
-            name: JSON.stringify(key),
-          },
-        ),
+        this.#fail('The name has a lone surrogate, which has no UTF-8 bytes. Repair the string first.', {
+          name: JSON.stringify(key),
+        }),
       );
     }
     this.#spend(Buffer.byteLength(JSON.stringify(key)) + 1);
@@ -189,10 +176,10 @@ class FaultWalk {
   #visitMember(key: string, member: PropertyDescriptor): void {
     this.#inside(key, () => {
       if (member.get !== undefined || member.set !== undefined || !('value' in member)) {
-        this.#fail('accessor', 'The field is an accessor. Pass its value.');
+        this.#fail('The field is an accessor. Pass its value.');
       }
       if (member.enumerable !== true) {
-        this.#fail('hidden_property', 'The field is not enumerable, so JSON would drop it. Make it a plain field.');
+        this.#fail('The field is not enumerable, so JSON would drop it. Make it a plain field.');
       }
       this.visit(member.value);
     });
@@ -201,17 +188,13 @@ class FaultWalk {
   #requirePrototype(value: object, wanted: object, orNull: boolean): void {
     const proto: unknown = this.#read(() => Object.getPrototypeOf(value));
     if (proto === wanted || (orNull && proto === null)) return;
-    this.#fail(
-      'class_instance',
-      'Only plain objects and arrays can be written. Convert the instance to a plain object.',
-      {
-        class: className(proto),
-      },
-    );
+    this.#fail('Only plain objects and arrays can be written. Convert the instance to a plain object.', {
+      class: className(proto),
+    });
   }
 
   #failSymbolKey(key: symbol): never {
-    this.#fail('symbol_key', 'A field with a symbol as its name would be dropped. Use a string as its name.', {
+    this.#fail('A field with a symbol as its name would be dropped. Use a string as its name.', {
       name: String(key),
     });
   }
@@ -229,7 +212,7 @@ class FaultWalk {
     try {
       return read();
     } catch (cause) {
-      throw new CanonError('unreadable', this.#pointer, 'The value threw an error while it was read. See the cause.', {
+      throw new CanonError('not_json', this.#pointer, 'The value threw an error while it was read. See the cause.', {
         cause,
       });
     }
@@ -245,12 +228,19 @@ class FaultWalk {
   #spend(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.#limits.bytesMax) {
-      this.#fail('too_large', `The text exceeds ${this.#limits.bytesMax} bytes here. Pass less, or raise bytesMax.`);
+      this.#failLimit(
+        'too_large',
+        `The text exceeds ${this.#limits.bytesMax} bytes here. Pass less, or raise bytesMax.`,
+      );
     }
   }
 
-  #fail(code: ValueFaultCode | 'too_large', message: string, evidence: Readonly<Record<string, unknown>> = {}): never {
-    throw new CanonError(code, this.#pointer, message, { evidence });
+  #failLimit(code: 'too_large' | 'too_complex', message: string): never {
+    throw new CanonError(code, this.#pointer, message);
+  }
+
+  #fail(message: string, evidence: Readonly<Record<string, unknown>> = {}): never {
+    throw new CanonError('not_json', this.#pointer, message, { evidence });
   }
 }
 

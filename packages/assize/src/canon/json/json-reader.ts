@@ -1,5 +1,5 @@
 import type { Json } from '#base';
-import { CanonError, type CanonErrorCode } from './canon-error.ts';
+import { CanonError } from './canon-error.ts';
 import type { CanonLimits } from './limits.ts';
 import { toPointer } from './pointer.ts';
 
@@ -45,7 +45,7 @@ export class JsonReader {
    */
   read(): Json {
     if (this.#text.charCodeAt(0) === 0xfeff) {
-      this.#fail('byte_order_mark', 'The text starts with a byte order mark. Save it without one.');
+      this.#fail('bad_input', 'The text starts with a byte order mark. Save it without one.');
     }
     const value = this.#value();
     if (this.#at < this.#text.length) this.#fail('syntax', 'The text continues after the end of the value.');
@@ -57,7 +57,7 @@ export class JsonReader {
     this.#nodes += 1;
     if (this.#nodes > this.#limits.nodesMax) {
       this.#fail(
-        'too_many_nodes',
+        'too_complex',
         `The text has more than ${this.#limits.nodesMax} values. Pass less, or raise nodesMax.`,
       );
     }
@@ -106,10 +106,7 @@ export class JsonReader {
     this.#path.push(name);
     if (Object.hasOwn(object, name)) {
       this.#at = start;
-      this.#fail(
-        'duplicate_key',
-        'The object has this name twice, and readers would use different values. Remove one.',
-      );
+      this.#fail('bad_input', 'The object has this name twice, and readers would use different values. Remove one.');
     }
     this.#skipWhitespace();
     this.#expect(':', 'a colon after the name');
@@ -136,7 +133,7 @@ export class JsonReader {
   #enter(): void {
     if (this.#depth >= this.#limits.depthMax) {
       this.#fail(
-        'too_deep',
+        'too_complex',
         `The text is nested more than ${this.#limits.depthMax} deep. Flatten it, or raise depthMax.`,
       );
     }
@@ -169,7 +166,7 @@ export class JsonReader {
   #wellFormed(text: string, start: number): string {
     if (text.isWellFormed()) return text;
     this.#at = start;
-    this.#fail('lone_surrogate', 'The string has a lone surrogate, which has no UTF-8 bytes. Repair the string first.');
+    this.#fail('bad_input', 'The string has a lone surrogate, which has no UTF-8 bytes. Repair the string first.');
   }
 
   #escape(): string {
@@ -195,8 +192,8 @@ export class JsonReader {
       return value === 0 ? 0 : value;
     }
     this.#at = start;
-    if (!Number.isFinite(value)) this.#fail('not_finite', 'The number is larger than any double.');
-    this.#fail('unsafe_integer', 'The integer is beyond 2^53-1 and would be rounded. Write a decimal string.');
+    if (!Number.isFinite(value)) this.#fail('bad_input', 'The number is larger than any double.');
+    this.#fail('bad_input', 'The integer is beyond 2^53-1 and would be rounded. Write a decimal string.');
   }
 
   #word<Value extends Json>(word: string, value: Value): Value {
@@ -226,7 +223,7 @@ export class JsonReader {
     if (!this.#take(character)) this.#fail('syntax', `Expected ${what}.`);
   }
 
-  #fail(code: CanonErrorCode, message: string): never {
+  #fail(code: 'syntax' | 'too_complex' | 'bad_input', message: string): never {
     const pointer = toPointer(this.#path.map((segment) => segment.toWellFormed()));
     throw new CanonError(code, pointer, message, { evidence: position(this.#text, this.#at) });
   }

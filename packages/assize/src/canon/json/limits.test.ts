@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { canonFault } from '../../../../../tests/support/canon-fault.ts';
 import { thrownBy } from '../../../../../tests/thrown-by.ts';
 import { canonicalize } from './canonicalize.ts';
 import { copyJson } from './copy.ts';
@@ -37,7 +38,7 @@ describe('a limit that would not limit is refused by everything that takes limit
       () => parseCanonical('1', limits),
     ]) {
       const error = thrownBy(call);
-      expect([error.code, error.evidence['limit']]).toEqual(['bad_limits', Object.keys(given)[0]]);
+      expect([canonFault(error), error.evidence['limit']]).toEqual(['bad_limits', Object.keys(given)[0]]);
     }
   });
 });
@@ -53,8 +54,8 @@ test('limits are those that there are when they are given', () => {
   const fixed = Object.freeze({ depthMax: 1 });
   for (const limits of [open, computed, fixed]) expect(copyJson([1], limits)).toEqual([1]);
   open.depthMax = depthMax = 0;
-  for (const limits of [open, computed]) expect(thrownBy(() => copyJson([1], limits)).code).toBe('too_deep');
-  expect([copyJson([1], fixed), thrownBy(() => copyJson([[1]], fixed)).code]).toEqual([[1], 'too_deep']);
+  for (const limits of [open, computed]) expect(canonFault(thrownBy(() => copyJson([1], limits)))).toBe('too_deep');
+  expect([copyJson([1], fixed), canonFault(thrownBy(() => copyJson([[1]], fixed)))]).toEqual([[1], 'too_deep']);
 });
 
 test('the deepest setting is within the stack', () => {
@@ -66,5 +67,5 @@ test('the deepest setting is within the stack', () => {
   expect(canonicalize(parseStrict(text, limits), limits)).toBe(text);
   expect(canonicalize(parseStrict(text.replace('"a"', '"\\u0061"'), limits), limits)).toBe(text);
   expect(canonicalize(parseCanonical(text, limits), limits)).toBe(text);
-  expect(thrownBy(() => canonicalize([value], limits)).code).toBe('too_deep');
+  expect(canonFault(thrownBy(() => canonicalize([value], limits)))).toBe('too_deep');
 });

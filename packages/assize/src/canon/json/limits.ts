@@ -38,7 +38,7 @@ const DEPTH_CEILING = 1_000;
 /**
  * The limits with defaults filled in.
  *
- * @throws CanonError `bad_limits` for an invalid limit: not a whole number, out of range, an
+ * @throws CanonError `bad_argument` for an invalid limit: not a whole number, out of range, an
  * unknown word.
  */
 export function completeLimits(limits: Partial<CanonLimits> | undefined): CanonLimits {
@@ -72,7 +72,7 @@ function requireCount(name: string, value: unknown, max: number): void {
 }
 
 function refuse(limit: string, value: unknown, wanted: string): never {
-  throw new CanonError('bad_limits', '', `The limit ${limit} must be ${wanted}.`, {
+  throw new CanonError('bad_argument', '', `The limit ${limit} must be ${wanted}.`, {
     evidence: { limit, given: typeof value === 'object' || typeof value === 'function' ? typeof value : String(value) },
   });
 }

@@ -46,7 +46,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
   } catch (cause) {
-    throw new CanonError('invalid_utf8', '', 'The bytes are not UTF-8. Encode the text as UTF-8.', {
+    throw new CanonError('bad_input', '', 'The bytes are not UTF-8. Encode the text as UTF-8.', {
       evidence: { offset: invalidOffset(bytes) },
       cause,
     });

@@ -3,7 +3,7 @@ import { CanonError } from './canon-error.ts';
 /**
  * One reference token, escaped: `~` is `~0` and `/` is `~1` (RFC 6901 section 3).
  *
- * @throws CanonError `bad_pointer` for a value that is not a string
+ * @throws CanonError `bad_input` for a value that is not a string
  */
 export function escapeSegment(segment: string): string {
   if (typeof segment !== 'string') throw badPointer('', 'a segment must be a string');
@@ -15,7 +15,7 @@ export function escapeSegment(segment: string): string {
 /**
  * The name of an escaped token (RFC 6901 section 4).
  *
- * @throws CanonError `bad_pointer` for a `/`, or a `~` that neither 0 nor 1 follows.
+ * @throws CanonError `bad_input` for a `/`, or a `~` that neither 0 nor 1 follows.
  */
 export function unescapeSegment(segment: string): string {
   if (typeof segment !== 'string') throw badPointer('', 'a segment must be a string');
@@ -26,7 +26,7 @@ export function unescapeSegment(segment: string): string {
 /**
  * The pointer of a path of names. An empty path is '', the whole document.
  *
- * @throws CanonError `bad_pointer` for a value that is not a list of strings
+ * @throws CanonError `bad_input` for a value that is not a list of strings
  */
 export function toPointer(segments: readonly string[]): string {
   if (!Array.isArray(segments)) throw badPointer('', 'a path must be a list of names');
@@ -38,7 +38,7 @@ export function toPointer(segments: readonly string[]): string {
 /**
  * The names of a pointer's path (RFC 6901 section 3).
  *
- * @throws CanonError `bad_pointer` when it is not '' and does not begin with `/`, or has a stray
+ * @throws CanonError `bad_input` when it is not '' and does not begin with `/`, or has a stray
  * `~`.
  */
 export function parsePointer(pointer: string): string[] {
@@ -57,5 +57,5 @@ function unescapeToken(token: string, pointer: string): string {
 }
 
 function badPointer(pointer: string, why: string): CanonError {
-  return new CanonError('bad_pointer', '', `The JSON pointer is not valid: ${why}.`, { evidence: { given: pointer } });
+  return new CanonError('bad_input', '', `The JSON pointer is not valid: ${why}.`, { evidence: { given: pointer } });
 }

@@ -38,7 +38,7 @@ export function composed(text: string): string {
  * A JSON value with every text and every member name in composed form. Returns the value itself if
  * all of it is composed.
  *
- * @throws CanonError `duplicate_key` for an object with two names of the same composed form
+ * @throws CanonError `bad_input` for an object with two names of the same composed form
  */
 export function composedJson(value: Json): Json {
   return isBeyondLatin(value) ? composedAt(value, '') : value;
@@ -73,7 +73,7 @@ function composedMembers(value: Members, pointer: string): Json {
     const named = composed(name);
     const item = composedAt(value[name]!, at);
     if (made.has(named))
-      throw new CanonError('duplicate_key', at, `Two names of an object have the same composed form (NFC), at ${at}.`);
+      throw new CanonError('bad_input', at, `Two names of an object have the same composed form (NFC), at ${at}.`);
     made.set(named, item);
     isSame &&= named === name && item === value[name];
   }

@@ -99,7 +99,7 @@ function proposed({ tool, input }: ActionCall, { texts }: Domain): ProposedCall 
  * The input of a changing call as rules judge it, entries record it and the tool receives it: with
  * its texts in composed form, unless the domain takes them exactly.
  *
- * @throws CanonError `duplicate_key`
+ * @throws CanonError `bad_input`
  */
 export function callInput(input: Json, texts: Domain['texts']): Json {
   return texts === 'composed' ? composedJson(input) : input;

@@ -118,7 +118,7 @@ export class World {
  * The initial state that a caller gives a new root. Its texts are in composed form, unless the
  * domain takes them exactly.
  *
- * @throws the errors of `initialState`; CanonError `duplicate_key`
+ * @throws the errors of `initialState`; CanonError `bad_input`
  */
 export function givenState(domain: Domain, given?: unknown): Container {
   const state = initialState(domain, given);

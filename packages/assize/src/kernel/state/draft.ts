@@ -89,7 +89,7 @@ export class Draft {
     return this.#texts === 'composed' ? composed(given) : given;
   }
 
-  /** The same for a value that was copied. @throws CanonError `duplicate_key` */
+  /** The same for a value that was copied. @throws CanonError `bad_input` */
   valueOf(copy: Json): Json {
     return this.#texts === 'composed' ? composedJson(copy) : copy;
   }

@@ -398,9 +398,7 @@ test('an invalid conclusion is an error, and nothing is recorded', async () => {
   expect(await refusal(store, () => trajectory.delegations.answer())).toBe('wrong_state');
   expect(await refusal(store, () => child.delegations.conclude(id))).toBe('wrong_state');
   expect(await refusal(store, () => trajectory.delegations.conclude(id, null as never))).toBe('bad_intent');
-  expect(await refusal(store, () => trajectory.delegations.conclude(id, { finalAnswer: Number.NaN }))).toBe(
-    'not_finite',
-  );
+  expect(await refusal(store, () => trajectory.delegations.conclude(id, { finalAnswer: Number.NaN }))).toBe('not_json');
   expect(await refusal(store, () => trajectory.delegations.conclude(id, { finalAnswer: () => 1 }))).not.toBe(
     'answered',
   );

@@ -153,5 +153,5 @@ export function oversizedResidue(tool: string, why: 'too_long' | 'unreadable' = 
 }
 
 function isTooMuch(error: unknown): boolean {
-  return isInstance(error, CanonError) && ['too_large', 'too_many_nodes', 'too_deep'].includes(error.code);
+  return isInstance(error, CanonError) && ['too_large', 'too_complex'].includes(error.code);
 }
