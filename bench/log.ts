@@ -4,7 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { openStore } from 'assize';
-import { askNodes, exportLines, integrateLog, logHead, readExport } from '#ledger';
+import { exportLines, readExport } from '#export';
+import { askNodes, integrateLog, logHead } from '#ledger';
 import { Frontier, inclusionProof, leafHash, verifyInclusion } from '#merkle';
 import { writeLedger } from './ledger.ts';
 import { type BenchResult, compare, formatTable, keep, median } from './measure.ts';

@@ -59,6 +59,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     public: ['calls'],
   },
   audit: {
+    export: [],
     checkpoints: [],
     bundle: ['checkpoints'],
     replay: [],
@@ -69,7 +70,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     incidents: ['blast', 'incident'],
     commands: ['checkpoints', 'replay', 'blast', 'witness', 'compliance', 'incident', 'incidents'],
     operations: ['checkpoints', 'bundle', 'replay', 'blast', 'compliance', 'incident', 'incidents'],
-    public: ['checkpoints', 'bundle', 'replay', 'blast', 'compliance', 'incidents'],
+    public: ['export', 'checkpoints', 'bundle', 'replay', 'blast', 'compliance', 'incidents'],
   },
   'ai-sdk': { src: [] },
   langchain: { src: [] },
@@ -89,7 +90,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
  */
 export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'packages/assize/src/kernel/': ['domain/', 'state/', 'judge/'],
-  'packages/assize/src/ledger/': ['entry/', 'ports/', 'rules/', 'replay/', 'export/', 'log/'],
+  'packages/assize/src/ledger/': ['entry/', 'ports/', 'rules/', 'replay/', 'log/'],
   'packages/assize/src/runtime/': [
     ...['authority/', 'records/', 'writer/'],
     ...['limits/', 'coordination/', 'settle/', 'log/', 'engine/', 'body/'].map((folder) => `transactions/${folder}`),
@@ -125,6 +126,7 @@ const FROM_CORE: Readonly<Record<string, readonly string[]>> = {
   'gate/tool-calls': ['base', 'canon', 'traces', 'authority', 'kernel', 'oracle'],
   'gate/mining': ['base', 'canon', 'ledger', 'authority', 'runtime'],
   'gate/mcp': ['base', 'canon', 'views'],
+  'audit/export': ['base', 'canon', 'merkle', 'ledger'],
   'audit/checkpoints': ['base', 'canon', 'merkle', 'ledger', 'oracle', 'effects', 'memory', 'runtime'],
   'audit/bundle': ['base', 'canon', 'merkle', 'ledger', 'authority', 'oracle', 'runtime'],
   'audit/replay': CORE.filter((room) => room !== 'merkle'),

@@ -11,7 +11,7 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
-  assize: [82, 542],
+  assize: [81, 536],
   '@assize/postgres': [7.9, 40],
   '@assize/command': [4.2, 27],
   '@assize/cli': [16.2, 119.2],
@@ -20,7 +20,7 @@ const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>>
   '@assize/gate': [18.6, 148.5],
   '@assize/agents': [12.4, 91.5],
   '@assize/tools': [8.5, 60],
-  '@assize/audit': [14.8, 105],
+  '@assize/audit': [15.7, 111.6],
   '@assize/cells': [2.8, 19],
   '@assize/console': [20.8, 161.5],
 };

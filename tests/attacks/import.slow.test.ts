@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { entryRow, exportLines, importLines, integrateLog, type Payload, readRow, splitLines } from '#ledger';
+import { exportLines, importLines, splitLines } from '#export';
+import { entryRow, integrateLog, type Payload, readRow } from '#ledger';
 import { openStore } from '#stores';
 import { inTillFolder } from '../support/process/budget-folder.ts';
 

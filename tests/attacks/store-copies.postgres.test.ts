@@ -3,7 +3,8 @@ import { copyFileSync, linkSync, mkdtempSync, renameSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exportLines, importLines, integrateLog } from '#ledger';
+import { exportLines, importLines } from '#export';
+import { integrateLog } from '#ledger';
 import type { Assize } from '#runtime';
 import { openStore, type Store } from '#stores';
 import { runtimeOver } from '../support/ledger/runtime.ts';

@@ -5,16 +5,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MemoryStore } from '@assize/testing/memory';
+import { ExportError, importLines, readExport } from '#export';
 import {
   type BlobRow,
   compareWithHead,
   type EntryRow,
   type ErasedRow,
-  ExportError,
-  importLines,
   integrateLog,
   Replayer,
-  readExport,
   verifyTrajectory,
 } from '#ledger';
 import { parseCheckpoint, parseNote } from '#merkle';

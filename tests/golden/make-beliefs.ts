@@ -5,7 +5,7 @@
  */
 
 import { MemoryStore } from '@assize/testing/memory';
-import { importLines } from '#ledger';
+import { importLines } from '#export';
 import { beliefCases } from '../support/ledger/belief-cases.ts';
 import { type Ledger, linesOf } from '../support/ledger/erasure-cases.ts';
 import type { Change } from './ledger.ts';

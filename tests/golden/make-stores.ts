@@ -4,7 +4,8 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { importLines, integrateLog } from '#ledger';
+import { importLines } from '#export';
+import { integrateLog } from '#ledger';
 import { seededRandom } from '#oracle';
 import { openStore, type Store } from '#stores';
 import { clinic } from '../support/clinic/clinic.ts';

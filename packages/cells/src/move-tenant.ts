@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { isAssizeError } from 'assize/internal/base';
 import {
-  exportLines,
   type FactStore,
   type Hash,
-  importLines,
   integrateLog,
   Replayer,
   verifyTrajectory,

@@ -1,10 +1,9 @@
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { MemoryStore } from '@assize/testing/memory';
 import {
   type BlobRow,
   type EntryRow,
   type ErasedRow,
-  exportLines,
-  importLines,
   integrateLog,
   Replayer,
   verifyTrajectory,

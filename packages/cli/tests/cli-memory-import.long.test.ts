@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { exportLines, importLines, integrateLog, splitLines } from 'assize/internal/ledger';
+import { exportLines, importLines, splitLines } from '@assize/audit/internal/export';
+import { integrateLog } from 'assize/internal/ledger';
 import { openStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
 import { clinic } from '../../../tests/support/clinic/clinic.ts';

@@ -1,4 +1,5 @@
 import { MemoryStore } from '@assize/testing/memory';
+import * as ledgerExport from '#export';
 import * as ledger from '#ledger';
 import { ChainWriter, commitMembers, DOMAIN, pendingMembers, rootMembers } from '../../support/ledger/rows.ts';
 import type { Case, Exempt } from './case.ts';
@@ -39,7 +40,7 @@ async function* lines(list: unknown): AsyncGenerator<any> {
 }
 
 const exported: string[] = [];
-for await (const line of ledger.exportLines(await filled())) exported.push(line.slice(0, -1));
+for await (const line of ledgerExport.exportLines(await filled())) exported.push(line.slice(0, -1));
 
 export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   'new Replayer': exempt(PORT),
@@ -59,14 +60,14 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   'ValueReader.erasureOf': over((store, id) => new ledger.ValueReader(store).erasureOf(id), [root.id]),
   blobOf: takes(ledger.blobOf, [{ $blob: root.id }]),
   checkRow: takes(ledger.checkRow, [commit]),
-  exportLines: over((store, options) => ledger.exportLines(store, options), [{ size: 2 }]),
+  exportLines: over((store, options) => ledgerExport.exportLines(store, options), [{ size: 2 }]),
   importLines: takes(
-    (list, options) => ledger.importLines(new MemoryStore(), lines(list), options),
+    (list, options) => ledgerExport.importLines(new MemoryStore(), lines(list), options),
     [exported, { erase: false }],
     { 0: 'lines are tried one by one below' },
   ),
   'importLines, a line': takes(
-    (line) => ledger.importLines(new MemoryStore(), lines([line, ...exported.slice(1)])),
+    (line) => ledgerExport.importLines(new MemoryStore(), lines([line, ...exported.slice(1)])),
     [exported[0]],
   ),
   wasImported: over((store, id) => ledger.wasImported(store, id), [commit.id]),
@@ -75,10 +76,10 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   traceparentOf: takes(ledger.traceparentOf, ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01']),
   isPayload: takes(ledger.isPayload, [payload]),
   payloadFault: takes(ledger.payloadFault, [JSON.parse(pending.payload)]),
-  readExport: takes((line) => ledger.readExport(lines([line, ...exported.slice(1)])), [exported[0]]),
+  readExport: takes((line) => ledgerExport.readExport(lines([line, ...exported.slice(1)])), [exported[0]]),
   readRow: takes(ledger.readRow, [commit]),
   share: exempt(MADE),
-  splitLines: takes((chunk, max) => ledger.splitLines(lines([chunk]), max), [new Uint8Array([65, 10]), 10]),
+  splitLines: takes((chunk, max) => ledgerExport.splitLines(lines([chunk]), max), [new Uint8Array([65, 10]), 10]),
   compareWithHead: over((store, kept) => ledger.compareWithHead(store, kept), [{ size: 2, root: new Uint8Array(32) }]),
   store: takes(ledger.store, () => [{ a: 1 }, [], 8], {
     0: 'JSON, which its callers have copied',

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { canonicalize, type Instant } from '#canon';
+import { exportLines } from '#export';
 import {
   checkRow,
   type EntryRow,
   type ErasureArgs,
-  exportLines,
   type FactStore,
   type FactVersion,
   type FactWrite,

@@ -1,6 +1,7 @@
 import { MemoryStore } from '@assize/testing/memory';
 import { expect } from 'vitest';
-import { exportLines, integrateLog, type LedgerStore } from '#ledger';
+import { exportLines } from '#export';
+import { integrateLog, type LedgerStore } from '#ledger';
 import type { Assize, Trajectory } from '#runtime';
 import { verifyStore } from '#runtime';
 import { runtimeOver, writFor } from '../ledger/runtime.ts';

@@ -1,30 +1,29 @@
 import { writId } from '#authority';
 import type { Json } from '#base';
 import { canonicalize, hashText } from '#canon';
+import { ExportError, readExport } from '#export';
 import {
   type BlobRef,
   type BlobRow,
   type EntryRow,
   type ErasedRow,
-  ExportError,
   type Fault,
   type Hash,
   type Patch,
   type Payload,
   payloadFault,
   Replayer,
-  readExport,
   verifyTrajectory,
 } from '#ledger';
 import { Frontier, leafHash } from '#merkle';
-import { referencesOf } from '../../../packages/assize/src/ledger/entry/references.ts';
 import {
   blobLine,
   entryLine,
   erasedLine,
   HEADER,
   trailerLine,
-} from '../../../packages/assize/src/ledger/export/lines.ts';
+} from '../../../packages/assize/src/ledger/entry/export-lines.ts';
+import { referencesOf } from '../../../packages/assize/src/ledger/entry/references.ts';
 import {
   ChainWriter,
   childMembers,

@@ -1,4 +1,4 @@
-import { type ExportedStore, exportLines } from '#ledger';
+import { type ExportedStore, exportLines } from '#export';
 
 /** The text of an export of all entries that have a place in the log. */
 export async function exportOf(store: ExportedStore): Promise<string> {

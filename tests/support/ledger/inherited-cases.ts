@@ -5,7 +5,8 @@
 
 import { MemoryStore } from '@assize/testing/memory';
 import { writId } from '#authority';
-import { type BlobRow, type EntryRow, type ErasedRow, type Hash, importLines, placedProvenance } from '#ledger';
+import { importLines } from '#export';
+import { type BlobRow, type EntryRow, type ErasedRow, type Hash, placedProvenance } from '#ledger';
 import { verifyStore } from '#runtime';
 import { Beliefs } from './belief-cases.ts';
 import { type ErasureCase, type Ledger, linesOf } from './erasure-cases.ts';

@@ -1,8 +1,9 @@
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { MemoryStore } from '@assize/testing/internal/memory';
 import type { Json } from 'assize/internal/base';
 import { addMicros } from 'assize/internal/canon';
 import { BELIEVE_ACTION } from 'assize/internal/kernel';
-import { exportLines, importLines, integrateLog, OPEN_END, OPEN_START, readRow } from 'assize/internal/ledger';
+import { integrateLog, OPEN_END, OPEN_START, readRow } from 'assize/internal/ledger';
 import { createOracle, seededRandom } from 'assize/internal/oracle';
 import type { Assize, Judge, Memory } from 'assize/internal/runtime';
 import { expect, test } from 'vitest';

@@ -67,6 +67,16 @@ export {
   isErasure,
   loggedErasedBy,
 } from './entry/erasure.ts';
+export {
+  blobLine,
+  entryLine,
+  erasedLine,
+  FORMAT,
+  HEADER,
+  LINE_BYTES_MAX,
+  readLine,
+  trailerLine,
+} from './entry/export-lines.ts';
 export type {
   BeliefChange,
   BeliefRow,
@@ -154,25 +164,7 @@ export {
 export { TOKEN_BY, tokenMakersIn } from './entry/token-makers.ts';
 export { TRACEPARENT, traceparentIn, traceparentOf } from './entry/traceparent.ts';
 export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
-export {
-  blobLine,
-  EXPORT_FORMAT,
-  ExportError,
-  type ExportErrorCode,
-  type ExportedEntry,
-  type ExportedStore,
-  type ExportOptions,
-  entryLine,
-  erasedLine,
-  exportLines,
-  IMPORT_GROUP,
-  type ImportOptions,
-  type ImportReport,
-  importLines,
-  readExport,
-  splitLines,
-  wasImported,
-} from './export/index.ts';
+export { importMark, isMarked, refersToEffects, wasImported } from './imported.ts';
 export {
   askNodes,
   compareWithHead,

@@ -1,10 +1,11 @@
 /** `fsck` compares the oracle log with the hashes that entries pin. */
 
-import { exportLines, importLines, integrateLog } from 'assize/internal/ledger';
+import { integrateLog } from 'assize/internal/ledger';
 import { createOracle } from 'assize/internal/oracle';
 import { rebuildMemory } from 'assize/internal/runtime';
 import { openStore, type Store } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
+import { exportLines, importLines } from '#export';
 import { answered, keyIn } from '../../../../tests/support/clinic/answers-about-patient.ts';
 import { WHO } from '../../../../tests/support/clinic/mentions-of-patient.ts';
 import { HandClock, writFor } from '../../../../tests/support/ledger/runtime.ts';

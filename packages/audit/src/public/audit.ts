@@ -12,13 +12,10 @@ export {
   checkRow,
   type Entry,
   type EntryRow,
-  exportLines,
-  importLines,
   integrateLog,
   LedgerFault,
   Replayer,
   readRow,
-  splitLines,
   type VerifyReport,
   verifyTrajectory,
 } from 'assize/internal/ledger';
@@ -76,6 +73,7 @@ export {
   reportHtml,
   reportMarkdown,
 } from '#compliance';
+export { exportLines, importLines, splitLines } from '#export';
 export {
   affectedSince,
   type CarriedOut,

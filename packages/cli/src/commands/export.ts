@@ -1,4 +1,5 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
+import { type ExportedStore, exportLines } from '@assize/audit/internal/export';
 import {
   CliError,
   EXIT,
@@ -11,7 +12,7 @@ import {
   withSharedOptions,
 } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
-import { type ExportedStore, exportLines, integrateLog } from 'assize/internal/ledger';
+import { integrateLog } from 'assize/internal/ledger';
 import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import type { Command } from 'commander';

@@ -1,10 +1,11 @@
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { exportLines } from '@assize/audit/internal/export';
 import { Output, Progress } from '@assize/command';
 import { MemoryStore } from '@assize/testing/memory';
 import { generateKeys } from 'assize/internal/canon';
-import { exportLines, integrateLog } from 'assize/internal/ledger';
+import { integrateLog } from 'assize/internal/ledger';
 import { Assize } from 'assize/internal/runtime';
 import { Command } from 'commander';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';

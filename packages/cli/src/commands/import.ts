@@ -2,6 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  ExportError,
+  exportLines,
+  IMPORT_GROUP,
+  type ImportOptions,
+  type ImportReport,
+  importLines,
+} from '@assize/audit/internal/export';
+import {
   EXIT,
   type ExitCode,
   entryKeyOption,
@@ -19,18 +27,7 @@ import {
   withSharedOptions,
 } from '@assize/command';
 import { isAssizeError } from 'assize/internal/base';
-import {
-  ExportError,
-  exportLines,
-  type Fault,
-  IMPORT_GROUP,
-  type ImportOptions,
-  type ImportReport,
-  importLines,
-  integrateLog,
-  type LedgerStore,
-  type VerifyReport,
-} from 'assize/internal/ledger';
+import { type Fault, integrateLog, type LedgerStore, type VerifyReport } from 'assize/internal/ledger';
 import { checkMemory, isForeignEntry, type RebuiltMemory, rebuildMemory, verifyStore } from 'assize/internal/runtime';
 import { openStore, type Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';

@@ -1,9 +1,9 @@
 import { createReadStream, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
+import { readExport, splitLines } from '@assize/audit/internal/export';
 import { CliError, isSystemFault, unreadable, whileBlocked } from '@assize/command';
 import { type AssizeError, isAssizeError } from 'assize/internal/base';
-import { readExport, splitLines } from 'assize/internal/ledger';
 
 /**
  * The lines of an export, from a file or from standard input (`-`), checked up to the first entry,

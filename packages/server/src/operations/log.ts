@@ -1,5 +1,6 @@
+import { exportLines } from '@assize/audit/internal/export';
 import { digits, hash, json, name, type Operation, READERS, ServerError } from '@assize/command/operation';
-import { exportLines, integrateLog } from 'assize/internal/ledger';
+import { integrateLog } from 'assize/internal/ledger';
 import { verifyStore } from 'assize/internal/runtime';
 import { z } from 'zod';
 import { operation, type ServerService } from '../service.ts';

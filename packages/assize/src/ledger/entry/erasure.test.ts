@@ -1,3 +1,4 @@
+import { exportLines, importLines, readExport } from '@assize/audit/internal/export';
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '#base';
@@ -17,16 +18,7 @@ import {
   rootMembers,
   salted,
 } from '../../../../../tests/support/ledger/rows.ts';
-import {
-  type BlobRow,
-  exportLines,
-  importLines,
-  integrateLog,
-  type Patch,
-  Replayer,
-  readExport,
-  verifyTrajectory,
-} from '../index.ts';
+import { type BlobRow, integrateLog, type Patch, Replayer, verifyTrajectory } from '../index.ts';
 import { erasureArgs } from './erasure.ts';
 
 const cases = erasureCases();

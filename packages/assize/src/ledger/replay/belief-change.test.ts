@@ -1,3 +1,4 @@
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { ALLERGY, Beliefs, beliefCases, MEDICATION } from '../../../../../tests/support/ledger/belief-cases.ts';
@@ -10,10 +11,8 @@ import {
   checkRow,
   type Entry,
   erasableHashesOf,
-  exportLines,
   type FactWrite,
   factWrites,
-  importLines,
   integrateLog,
   isBlobRef,
   OPEN_END,

@@ -1,10 +1,11 @@
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { APPROVALS_MAX as OF_DOMAINS } from '#kernel';
 import { approvalCases } from '../../../../../tests/support/ledger/approval-cases.ts';
 import { linesOf, readable, verdictsOf } from '../../../../../tests/support/ledger/erasure-cases.ts';
 import { APPROVALS_MAX } from '../entry/approval-limits.ts';
-import { exportLines, importLines, integrateLog } from '../index.ts';
+import { integrateLog } from '../index.ts';
 
 const cases = approvalCases();
 

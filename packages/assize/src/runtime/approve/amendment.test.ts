@@ -1,3 +1,4 @@
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { deepReplay } from '@assize/audit/internal/replay';
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
@@ -6,16 +7,7 @@ import { writId } from '#authority';
 import { plainText } from '#canon';
 import { declareTool } from '#effects';
 import { call, defineDomain, escalate, pass, reject } from '#kernel';
-import {
-  type CommitPayload,
-  entryRow,
-  exportLines,
-  importLines,
-  integrateLog,
-  Replayer,
-  readRow,
-  verifyTrajectory,
-} from '#ledger';
+import { type CommitPayload, entryRow, integrateLog, Replayer, readRow, verifyTrajectory } from '#ledger';
 import { listWrits, type Ruling, type Trajectory } from '#runtime';
 import { HandClock, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 

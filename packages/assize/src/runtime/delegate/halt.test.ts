@@ -1,9 +1,10 @@
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { deepReplay } from '@assize/audit/internal/replay';
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { attenuate, type Writ, writId } from '#authority';
 import { addMicros, instantFromMillis } from '#canon';
-import { Chain, type CommitPayload, exportLines, importLines, type Payload, Replayer } from '#ledger';
+import { Chain, type CommitPayload, type Payload, Replayer } from '#ledger';
 import { StoreError } from '#stores';
 import { openWard } from '../../../../../tests/support/clinic/ward-with-erasures.ts';
 import {

@@ -1,10 +1,11 @@
 import { fsck } from '@assize/audit/internal/checkpoints';
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { deepReplay } from '@assize/audit/internal/replay';
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { attenuate, issueWrit, type Policy, type Writ, writId } from '#authority';
 import { addMicros, contentHash, hashText } from '#canon';
-import { Chain, entryRow, exportLines, importLines, integrateLog, Replayer } from '#ledger';
+import { Chain, entryRow, integrateLog, Replayer } from '#ledger';
 import {
   apart,
   begun,

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fsck } from '@assize/audit/internal/checkpoints';
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { deepReplay } from '@assize/audit/internal/replay';
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { canonicalize, contentHash, hashText } from '#canon';
-import { exportLines, importLines, integrateLog } from '#ledger';
+import { integrateLog } from '#ledger';
 import { type Question as Asked, type FactRow, readWitness } from '#memory';
 import { attemptsOf, createOracle, listingKeyOf, type Question, systemClock } from '#oracle';
 import { openStore, type Store } from '#stores';

@@ -1,8 +1,9 @@
+import { exportLines } from '@assize/audit/internal/export';
 import { deepReplayStore } from '@assize/audit/internal/replay';
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { type Domain, defineDomain, isErased, pass, reject } from '#kernel';
-import { exportLines, type Hash, integrateLog } from '#ledger';
+import { type Hash, integrateLog } from '#ledger';
 import { ward } from '../../../../../tests/support/clinic/ward.ts';
 import { lead } from '../../../../../tests/support/ledger/delegations.ts';
 import { payloads } from '../../../../../tests/support/ledger/desk.ts';

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { fsck } from '@assize/audit/internal/checkpoints';
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { MemoryStore } from '@assize/testing/memory';
 import { afterEach, describe, expect, test } from 'vitest';
 import { hashText } from '#canon';
@@ -9,8 +10,6 @@ import {
   type BlobRow,
   type CommitPayload,
   type ErasureArgs,
-  exportLines,
-  importLines,
   integrateLog,
   isEffectEntry,
   loggedErasedBy,

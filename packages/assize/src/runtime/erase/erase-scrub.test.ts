@@ -1,8 +1,9 @@
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Domain, defineDomain, escalate, isErased, pass, sensitive } from '#kernel';
-import { type Batch, type CommitResult, exportLines, importLines, integrateLog } from '#ledger';
+import { type Batch, type CommitResult, integrateLog } from '#ledger';
 import { StoreError } from '#stores';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import type { Trajectory } from '../trajectory.ts';

@@ -1,10 +1,11 @@
+import { importLines } from '@assize/audit/internal/export';
 import { deepReplay } from '@assize/audit/internal/replay';
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Json } from '#base';
 import { type Domain, defineDomain, sensitive } from '#kernel';
-import { type Hash, importLines } from '#ledger';
+import type { Hash } from '#ledger';
 import { ward } from '../../../../../tests/support/clinic/ward.ts';
 import {
   agent,

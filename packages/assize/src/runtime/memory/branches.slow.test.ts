@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { exportLines } from '@assize/audit/internal/export';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Writ, writId } from '#authority';
 import { addMicros } from '#canon';
-import { type CommitPayload, exportLines, integrateLog, type RootPayload, readRow } from '#ledger';
+import { type CommitPayload, integrateLog, type RootPayload, readRow } from '#ledger';
 import { type FactRow, OPEN_END, OPEN_START } from '#memory';
 import { createOracle } from '#oracle';
 import { openStore, type Store } from '#stores';

@@ -1,9 +1,10 @@
 /** Ledgers with commits that change facts, as the runtime reads them. */
 
+import { exportLines } from '@assize/audit/internal/export';
 import { backtest, deepReplay } from '@assize/audit/internal/replay';
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
-import { type BlobRow, checkRow, entryRow, exportLines, factWrites, integrateLog, ValueReader } from '#ledger';
+import { type BlobRow, checkRow, entryRow, factWrites, integrateLog, ValueReader } from '#ledger';
 import { ALLERGY, Beliefs, MEDICATION } from '../../../../../tests/support/ledger/belief-cases.ts';
 import { deskOf } from '../../../../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';

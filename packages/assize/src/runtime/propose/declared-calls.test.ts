@@ -1,9 +1,10 @@
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { deepReplay } from '@assize/audit/internal/replay';
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
 import { DidNothing } from '#effects';
 import { defineDomain, escalate, pass, reject } from '#kernel';
-import { exportLines, importLines, integrateLog, readRow } from '#ledger';
+import { integrateLog, readRow } from '#ledger';
 import type { Ruling } from '#runtime';
 import { runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { Bank, LIMIT, payments } from '../../../../../tests/support/tools/bank.ts';

@@ -1,3 +1,4 @@
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { backtest, deepReplay } from '@assize/audit/internal/replay';
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -6,16 +7,7 @@ import { attenuate, type Writ, writId } from '#authority';
 import { generateKeys } from '#canon';
 import { DidNothing, declareTool } from '#effects';
 import { defineDomain } from '#kernel';
-import {
-  exportLines,
-  importLines,
-  integrateLog,
-  isAbandonment,
-  isSettlement,
-  readRow,
-  settlementArgs,
-  undoingCostsOf,
-} from '#ledger';
+import { integrateLog, isAbandonment, isSettlement, readRow, settlementArgs, undoingCostsOf } from '#ledger';
 import { type Assize, listWrits, type Trajectory, type Transaction } from '#runtime';
 import { allEntries } from '../../../../../tests/support/ledger/desk.ts';
 import { operatorWrit, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';

@@ -1,7 +1,8 @@
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { deepReplay } from '@assize/audit/internal/replay';
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, test } from 'vitest';
-import { exportLines, importLines, integrateLog, Replayer, verifyTrajectory } from '#ledger';
+import { integrateLog, Replayer, verifyTrajectory } from '#ledger';
 import { runtimeOver } from '../../../../../tests/support/ledger/runtime.ts';
 import { Steps, toolFor } from '../../../../../tests/support/tools/effect-sink.ts';
 import { asking, ledgerWithEffects } from '../../../../../tests/support/tools/ledger-with-effects.ts';

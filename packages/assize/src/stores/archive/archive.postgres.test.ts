@@ -3,9 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { exportLines } from '@assize/audit/internal/export';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { hashText } from '#canon';
-import { exportLines, integrateLog, logHead } from '#ledger';
+import { integrateLog, logHead } from '#ledger';
 import {
   branchMembers,
   ChainWriter,

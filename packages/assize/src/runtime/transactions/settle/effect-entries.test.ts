@@ -1,3 +1,4 @@
+import { exportLines, importLines } from '@assize/audit/internal/export';
 import { backtest, deepReplay } from '@assize/audit/internal/replay';
 import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test } from 'vitest';
@@ -9,9 +10,7 @@ import {
   type CommitPayload,
   checkRow,
   entryRow,
-  exportLines,
   type Hash,
-  importLines,
   integrateLog,
   isEffectEntry,
   Replayer,

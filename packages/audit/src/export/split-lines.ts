@@ -1,6 +1,6 @@
-import { arg, checkArgument } from '#base';
+import { arg, checkArgument } from 'assize/internal/base';
+import { LINE_BYTES_MAX } from 'assize/internal/ledger';
 import { ExportError } from './errors.ts';
-import { LINE_BYTES_MAX } from './lines.ts';
 
 /**
  * Splits a stream of bytes into lines. Only a newline ends a line, because JSON may contain every

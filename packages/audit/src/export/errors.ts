@@ -1,4 +1,4 @@
-import { AssizeError } from '#base';
+import { AssizeError } from 'assize/internal/base';
 
 export type ExportErrorCode =
   /**

@@ -1,17 +1,26 @@
-import { isInstance } from '#base';
-import { hashText, WORLD_LIMITS } from '#canon';
-import { Frontier, leafHash } from '#merkle';
-import { isBlobRef } from '../entry/blob.ts';
-import type { BlobRow, ErasedRow } from '../entry/blob-row.ts';
-import type { Entry, EntryRow, Payload } from '../entry/entry.ts';
-import { checkRow } from '../entry/entry-text.ts';
-import { erasureArgs, isErasure } from '../entry/erasure.ts';
-import type { Hash } from '../entry/hash.ts';
-import { erasableHashesOf, referencesOf, writParent, writsNamedBy } from '../entry/references.ts';
-import { LedgerFault } from '../errors.ts';
-import { Chain } from '../rules/chain.ts';
+import { isInstance } from 'assize/internal/base';
+import { hashText, WORLD_LIMITS } from 'assize/internal/canon';
+import {
+  type BlobRow,
+  Chain,
+  checkRow,
+  type Entry,
+  type EntryRow,
+  type ErasedRow,
+  erasableHashesOf,
+  erasureArgs,
+  type Hash,
+  isBlobRef,
+  isErasure,
+  LedgerFault,
+  type Payload,
+  readLine,
+  referencesOf,
+  writParent,
+  writsNamedBy,
+} from 'assize/internal/ledger';
+import { Frontier, leafHash } from 'assize/internal/merkle';
 import { ExportError } from './errors.ts';
-import { readLine } from './lines.ts';
 
 /** One entry of an export, with its values. */
 export interface ExportedEntry {

@@ -1,9 +1,10 @@
 import { faultyStore } from '@assize/testing/internal/faulty-store.ts';
 import { MemoryStore } from '@assize/testing/memory';
+import { generateKeys, hashText } from 'assize/internal/canon';
+import { type Batch, blobLine, type EntryRow, integrateLog, logHead } from 'assize/internal/ledger';
+import type { Store } from 'assize/internal/stores';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { generateKeys, hashText } from '#canon';
-import type { Store } from '#stores';
 import {
   branchMembers,
   ChainWriter,
@@ -13,18 +14,8 @@ import {
   rejectionMembers,
   rootMembers,
   second,
-} from '../../../../../tests/support/ledger/rows.ts';
-import {
-  type Batch,
-  type EntryRow,
-  exportLines,
-  importLines,
-  integrateLog,
-  logHead,
-  readExport,
-  splitLines,
-} from '../index.ts';
-import { blobLine } from './lines.ts';
+} from '../../../../tests/support/ledger/rows.ts';
+import { exportLines, importLines, readExport, splitLines } from './index.ts';
 import { ExportReader } from './read.ts';
 
 async function collect(lines: AsyncIterable<string>): Promise<string> {

@@ -4,8 +4,6 @@
  */
 export { ExportError, type ExportErrorCode } from './errors.ts';
 export { IMPORT_GROUP, type ImportOptions, type ImportReport, importLines } from './import.ts';
-export { wasImported } from './imported.ts';
-export { blobLine, entryLine, erasedLine, FORMAT as EXPORT_FORMAT } from './lines.ts';
 export { type ExportedEntry, readExport } from './read.ts';
 export { splitLines } from './split-lines.ts';
 export { type ExportedStore, type ExportOptions, exportLines } from './write.ts';

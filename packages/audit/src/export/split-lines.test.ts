@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allOf } from '../../../../../tests/support/process/async-items.ts';
+import { allOf } from '../../../../tests/support/process/async-items.ts';
 import { splitLines } from './split-lines.ts';
 
 async function* chunks(...texts: readonly string[]): AsyncGenerator<Uint8Array> {

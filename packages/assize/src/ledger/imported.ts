@@ -1,12 +1,12 @@
 import { arg, checkArgument } from '#base';
 import { hashText } from '#canon';
-import type { BlobRow } from '../entry/blob-row.ts';
-import type { Payload } from '../entry/entry.ts';
-import { isErasure } from '../entry/erasure.ts';
-import type { Hash } from '../entry/hash.ts';
-import { observationsOf } from '../entry/observations.ts';
-import { isEffectEntry } from '../entry/settlement.ts';
-import type { LedgerStore } from '../ports/ledger-store.ts';
+import type { BlobRow } from './entry/blob-row.ts';
+import type { Payload } from './entry/entry.ts';
+import { isErasure } from './entry/erasure.ts';
+import type { Hash } from './entry/hash.ts';
+import { observationsOf } from './entry/observations.ts';
+import { isEffectEntry } from './entry/settlement.ts';
+import type { LedgerStore } from './ports/ledger-store.ts';
 
 // An entry is identical in every store, so it cannot record its origin. Only the original store's
 // effect log has its effects, and only the original store's oracle log has its answers. The import

@@ -1,10 +1,10 @@
 import { isAssizeError, type Json } from '#base';
 import { type CanonLimits, DEFAULT_LIMITS, parseCanonical, WORLD_LIMITS } from '#canon';
-import type { BlobRow, ErasedRow } from '../entry/blob-row.ts';
-import type { EntryRow } from '../entry/entry.ts';
-import type { Hash } from '../entry/hash.ts';
-import { isHash } from '../entry/is-hash.ts';
-import { isPayload } from '../entry/shape.ts';
+import type { BlobRow, ErasedRow } from './blob-row.ts';
+import type { EntryRow } from './entry.ts';
+import type { Hash } from './hash.ts';
+import { isHash } from './is-hash.ts';
+import { isPayload } from './shape.ts';
 
 /**
  * An export is JSON Lines: one canonical JSON object per line, each ended by a newline. The header

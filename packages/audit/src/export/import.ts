@@ -1,13 +1,24 @@
-import { arg, checkArgument, isInstance } from '#base';
-import type { BlobRow, ErasedAnswer, ErasedRow } from '../entry/blob-row.ts';
-import type { CommitPayload, Entry, EntryRow } from '../entry/entry.ts';
-import { answersErasedBy, isErasure, loggedErasedBy } from '../entry/erasure.ts';
-import type { Hash } from '../entry/hash.ts';
-import { isFactStore } from '../ports/fact-store.ts';
-import type { LedgerStore } from '../ports/ledger-store.ts';
-import { ValueReader } from '../replay/values.ts';
+import { arg, checkArgument, isInstance } from 'assize/internal/base';
+import {
+  answersErasedBy,
+  type BlobRow,
+  type CommitPayload,
+  type Entry,
+  type EntryRow,
+  type ErasedAnswer,
+  type ErasedRow,
+  type Hash,
+  importMark,
+  isErasure,
+  isFactStore,
+  isMarked,
+  type LedgerStore,
+  loggedErasedBy,
+  refersToEffects,
+  ValueReader,
+  wasImported,
+} from 'assize/internal/ledger';
 import { ExportError } from './errors.ts';
-import { importMark, isMarked, refersToEffects, wasImported } from './imported.ts';
 import { readExport } from './read.ts';
 
 export interface ImportOptions {

@@ -1,14 +1,25 @@
-import { arg, checkArgument, isAssizeError } from '#base';
-import { readCanonical } from '#canon';
-import { Frontier, leafHash } from '#merkle';
-import type { EntryRow, Payload } from '../entry/entry.ts';
-import { readRow } from '../entry/entry-text.ts';
-import type { Hash } from '../entry/hash.ts';
-import { referencesOf, writParent, writsNamedBy } from '../entry/references.ts';
-import { type FaultCode, LedgerFault } from '../errors.ts';
-import type { LedgerStore, LogStore } from '../ports/ledger-store.ts';
+import { arg, checkArgument, isAssizeError } from 'assize/internal/base';
+import { readCanonical } from 'assize/internal/canon';
+import {
+  blobLine,
+  type EntryRow,
+  entryLine,
+  erasedLine,
+  type FaultCode,
+  type Hash,
+  HEADER,
+  LedgerFault,
+  type LedgerStore,
+  type LogStore,
+  type Payload,
+  readRow,
+  referencesOf,
+  trailerLine,
+  writParent,
+  writsNamedBy,
+} from 'assize/internal/ledger';
+import { Frontier, leafHash } from 'assize/internal/merkle';
 import { ExportError } from './errors.ts';
-import { blobLine, entryLine, erasedLine, HEADER, trailerLine } from './lines.ts';
 
 export interface ExportOptions {
   /** Number of log entries to export, from the start. Default: all. */
