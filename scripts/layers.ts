@@ -100,7 +100,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'packages/server/src/': [
     ...['log/', 'watchdog/', 'problems/', 'principals/', 'notices/', 'events/'],
-    ...['operations/', 'openapi/', 'routing/', 'http/'],
+    ...['operations/', 'openapi/', 'routing/', 'http/', 'commands/'],
   ],
 };
 

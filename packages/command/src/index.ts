@@ -51,6 +51,7 @@ export {
 export { replaceFile } from './files/replace-file.ts';
 export { writeNew, writeNewFile } from './files/write-file.ts';
 export { type ActingIn, actingWrit } from './input/acting-writ.ts';
+export { apiToken } from './input/api-token.ts';
 export { ephemeralWrit, ephemeralWrits } from './input/ephemeral-writ.ts';
 export { jsonFault, jsonOption } from './input/json-option.ts';
 export {

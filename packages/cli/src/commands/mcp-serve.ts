@@ -1,8 +1,7 @@
 import type { Session } from '@assize/command';
-import { CliError, EXIT, type ExitCode, installedVersion, note, serverAddress } from '@assize/command';
+import { apiToken, CliError, EXIT, type ExitCode, installedVersion, note, serverAddress } from '@assize/command';
 import { LedgerApi, type LedgerAsk, serveLedger } from '@assize/gate/internal/mcp';
 import { OPERATIONS } from '@assize/server/internal';
-import { apiToken } from '../input/api-token.ts';
 
 interface Options {
   readonly url: string;

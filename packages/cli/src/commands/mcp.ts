@@ -1,4 +1,5 @@
 import {
+  apiToken,
   CliError,
   EXIT,
   type ExitCode,
@@ -25,7 +26,6 @@ import {
   upstreamOf,
 } from '@assize/gate/internal/mcp';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { apiToken } from '../input/api-token.ts';
 import { keepOutputFree, serveMcp } from './mcp-serve.ts';
 
 interface Options extends StorelessOptions {

@@ -11,7 +11,6 @@ import {
   withAssize,
   withSharedOptions,
 } from '@assize/command';
-import { credentialsOf } from '@assize/server/internal';
 import {
   AGENTS,
   type AgentChange,
@@ -25,6 +24,7 @@ import { systemClock } from 'assize/internal/oracle';
 import type { Store } from 'assize/internal/stores';
 import { shortTime } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
+import { credentialsOf } from '../principals/credentials.ts';
 
 interface Options extends SharedOptions, OpeningOptions {
   readonly reason: string;

@@ -1,5 +1,7 @@
 import { readFileSync, type Stats, statSync } from 'node:fs';
-import { CliError, isSystemFault, unreadable, whileBlocked } from '@assize/command';
+import { CliError } from '../errors.ts';
+import { isSystemFault, unreadable } from '../files/file-faults.ts';
+import { whileBlocked } from '../terminal/interrupt.ts';
 
 /**
  * The token of a client of the API. It is never an argument, which other users of the machine can

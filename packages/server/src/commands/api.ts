@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  apiToken,
   CliError,
   EXIT,
   type ExitCode,
@@ -14,13 +15,13 @@ import {
   whileBlocked,
   withoutStore,
 } from '@assize/command';
-import { OPERATIONS, type Operation } from '@assize/server/internal';
 import type { Json } from 'assize/internal/base';
 import { isAssizeError } from 'assize/internal/base';
 import { parseStrict, WORLD_LIMITS } from 'assize/internal/canon';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import { apiToken } from '../input/api-token.ts';
+import type { Operation } from '@assize/command/operation';
+import { OPERATIONS } from '../operations/table.ts';
 
 interface Options extends StorelessOptions {
   readonly url: string;
