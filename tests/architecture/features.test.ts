@@ -14,7 +14,14 @@ const root = join(import.meta.dirname, '../..');
 /** The additions of each package to the command line. The commands of the core are the rest. */
 const OWNERS = {
   server: { package: '@assize/server', commands: ['token', 'api', 'agents'], adds: [] },
-  agents: { package: '@assize/agents', commands: ['run', 'runs', 'worker', 'simulate'], adds: ['domains'] },
+  agents: {
+    package: '@assize/agents',
+    commands: [
+      ...['run', 'runs', 'worker', 'simulate'],
+      ...['memory remember', 'memory ask', 'memory extract', 'memory repair'],
+    ],
+    adds: ['domains'],
+  },
   gate: {
     package: '@assize/gate',
     commands: ['hook', 'calls', 'standing', 'undo', 'policy'],

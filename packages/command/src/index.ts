@@ -69,6 +69,22 @@ export { keyOrRoot, noteUnanchored, readPrivateKey, requireAnchor } from './inpu
 export { httpUrl, serverAddress, unanswered } from './input/server-address.ts';
 export { isWritFile, readWritFile, STDIN, writeWritFile } from './input/writ-file.ts';
 export { atOption, newNonce, type TermOptions, termsOf, withTerms } from './input/writ-terms.ts';
+export {
+  type AssertOptions,
+  factAuthority,
+  factRulingDocument,
+  factRulingLine,
+  memoryChangeOf,
+  requirePredicate,
+  spaceOption,
+  validName,
+  type WritOf,
+  withFactAuthority,
+} from './memory/assertions.ts';
+export { isErasedText } from './memory/erased-text.ts';
+export { printFacts, saidOf, shortened, shortFact } from './memory/fact-text.ts';
+export { describeRefusedLines, printRefusedLines, type RefusedLines, refusedCount } from './memory/refused-lines.ts';
+export { requireSpace, spacesWithFacts, unknownSpaceText } from './memory/unknown-space.ts';
 export { type ActingOptions, withActingOptions } from './store/acting-options.ts';
 export { anchorsPath, readAnchors, requireAnchored, requireAnchors, writeAnchors } from './store/anchors.ts';
 export { domainsNamed, everyDomain, loadDomains, ownDomains } from './store/domains.ts';

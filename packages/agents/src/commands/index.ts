@@ -1,5 +1,6 @@
 /**
- * The commands of agents: runs, durable runs and their workers, simulations.
+ * The commands of agents: runs, durable runs and their workers, simulations, memory by models and of
+ * chats.
  */
 import type { Feature } from '@assize/command';
 
@@ -10,6 +11,10 @@ export const agents: Feature = {
     runs: async () => (await import('./runs.ts')).runs,
     worker: async () => (await import('./worker.ts')).worker,
     simulate: async () => (await import('./simulate.ts')).simulateCommand,
+    'memory remember': async () => (await import('./memory/remember.ts')).remember,
+    'memory ask': async () => (await import('./memory/ask.ts')).ask,
+    'memory extract': async () => (await import('./memory/extract.ts')).extract,
+    'memory repair': async () => (await import('./memory/repair.ts')).repair,
   },
   domains: async () => [(await import('#chat')).chatDomain()],
 };

@@ -1,8 +1,7 @@
 import type { Output } from '@assize/command';
-import { ambiguous, bold, CliError, dim, isPrefix, line, periodText } from '@assize/command';
+import { ambiguous, bold, CliError, dim, isPrefix, line, periodText, shortened } from '@assize/command';
 import type { AskedQuestion, GivenAnswer } from 'assize/internal/runtime';
 import { type Questions, shortId } from 'assize/internal/views';
-import { shortened } from './fact-text.ts';
 
 /** Each question, with its candidates numbered from 1. */
 export function printQuestions(out: Output, id: string, questions: Questions): void {

@@ -1,7 +1,6 @@
-import { ambiguous, CliError, isPrefix, readingAssize } from '@assize/command';
+import { ambiguous, CliError, isErasedText, isPrefix, readingAssize } from '@assize/command';
 import { readWitness } from 'assize/internal/memory';
 import type { Store } from 'assize/internal/stores';
-import { isErasedText } from './erased-text.ts';
 
 /** The subject of a claim, and its space. */
 export interface ClaimPlace {

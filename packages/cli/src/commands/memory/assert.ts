@@ -1,19 +1,26 @@
-import { beginning, CliError, EXIT, ending, INSTANT_HELP, inSession, share, withAssize } from '@assize/command';
+import {
+  type AssertOptions,
+  beginning,
+  CliError,
+  EXIT,
+  ending,
+  factAuthority,
+  factRulingDocument,
+  factRulingLine,
+  INSTANT_HELP,
+  inSession,
+  requirePredicate,
+  share,
+  validName,
+  withAssize,
+  withFactAuthority,
+} from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import type { Instant } from 'assize/internal/canon';
 import { period as validPeriod } from 'assize/internal/memory';
 import { systemClock } from 'assize/internal/oracle';
 import type { Memory, Ruling } from 'assize/internal/runtime';
 import { type Command, Option } from 'commander';
-import {
-  type AssertOptions,
-  authorityIn,
-  describedRuling,
-  requirePredicate,
-  rulingLine,
-  validName,
-  withAuthority,
-} from '../assert-memory.ts';
 
 interface Options extends AssertOptions {
   readonly subject: string;
@@ -113,7 +120,7 @@ function registerStatement(
     .requiredOption('--subject <name>', 'subject of the fact', validName)
     .requiredOption('--predicate <name>', 'predicate of the fact, declared by the domain', validName);
   for (const option of own) saying.addOption(option);
-  withAuthority(saying)
+  withFactAuthority(saying)
     .addHelpText(
       'after',
       `\nExample:\n  assize memory ${name} notes --space ward-3 --subject "patient 7" --predicate takes \\\n` +
@@ -124,7 +131,7 @@ function registerStatement(
     .action(
       inSession((session, options: Options, trajectoryId: string) => {
         requirePeriod(options);
-        const authority = authorityIn(session, options);
+        const authority = factAuthority(session, options);
         return session.withStore('existing', async (store) => {
           const { space, predicate } = options;
           // The writ does not name the subject, because the writ stays in the ledger after the
@@ -136,8 +143,8 @@ function registerStatement(
             requirePredicate(trajectory.domain, predicate);
             return say(trajectory.memory({ space, writ: writ() }), options);
           });
-          if (session.json) session.out.document(describedRuling(ruling));
-          else session.out.line(rulingLine(ruling));
+          if (session.json) session.out.document(factRulingDocument(ruling));
+          else session.out.line(factRulingLine(ruling));
           return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
         });
       }),

@@ -7,6 +7,7 @@ import {
   instantOrDay,
   line,
   type Printable,
+  printFacts,
   readingAssize,
   red,
   type Session,
@@ -17,7 +18,6 @@ import type { Instant } from 'assize/internal/canon';
 import type { Difference, FactRow, Point } from 'assize/internal/memory';
 import { systemClock } from 'assize/internal/oracle';
 import { type Command, Option } from 'commander';
-import { printFacts } from '../../render/fact-text.ts';
 import { type AboutOptions, about, given } from './recall.ts';
 
 interface Options extends AboutOptions {

@@ -1,6 +1,5 @@
-import { inSession } from '@assize/command';
+import { inSession, spaceOption, validName } from '@assize/command';
 import type { Command } from 'commander';
-import { spaceOption, validName } from '../assert-memory.ts';
 import { completeSelector, type ErasingOptions, erasedIn, withErasing } from '../erase-with-writ.ts';
 
 interface Options extends ErasingOptions {

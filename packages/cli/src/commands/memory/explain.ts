@@ -10,9 +10,14 @@ import {
   isPrefix,
   line,
   periodText,
+  printFacts,
   readingAssize,
   red,
+  requireSpace,
   type Session,
+  saidOf,
+  shortened,
+  shortFact,
   withSharedOptions,
 } from '@assize/command';
 import type { Instant } from 'assize/internal/canon';
@@ -20,8 +25,6 @@ import type { FactRow } from 'assize/internal/memory';
 import type { Explained } from 'assize/internal/runtime';
 import { shortId, shortTime } from 'assize/internal/views';
 import type { Command } from 'commander';
-import { printFacts, saidOf, shortened, shortFact } from '../../render/fact-text.ts';
-import { requireSpace } from '../../store/unknown-space.ts';
 import { type AboutOptions, about, given, LIMIT_MAX, systemOption, validOption } from './recall.ts';
 
 interface Options extends AboutOptions {

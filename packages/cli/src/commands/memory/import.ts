@@ -1,17 +1,26 @@
 import {
+  type AssertOptions,
   CliError,
+  describeRefusedLines,
   EXIT,
+  factAuthority,
   green,
   INSTANT_HELP,
   inSession,
   type LinesFile,
   line,
   linesTo,
+  memoryChangeOf,
   openLines,
   positive,
+  printRefusedLines,
+  type RefusedLines,
+  refusedCount,
+  requirePredicate,
   type Session,
   STDIN,
   withAssize,
+  withFactAuthority,
 } from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import { type AssizeError, isAssizeError } from 'assize/internal/base';
@@ -23,8 +32,6 @@ import type { AssertInput, Memory, Ruling, Trajectory } from 'assize/internal/ru
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { describeRefusedLines, linesOf, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
-import { type AssertOptions, authorityIn, memoryChangeOf, requirePredicate, withAuthority } from '../assert-memory.ts';
 import { type AssertOnce, assertingOnce } from './assert-once.ts';
 import { type PendingByName, pendingByName } from './pending-claims.ts';
 
@@ -46,7 +53,7 @@ const LINE = z.strictObject({
 });
 
 export function importFacts(command: Command): void {
-  withAuthority(
+  withFactAuthority(
     command
       .command('import')
       .description('assert the facts of a JSON Lines file, in batches')
@@ -79,7 +86,7 @@ export function importFacts(command: Command): void {
       inSession((session, options: Options, path: string, trajectoryId: string) => {
         if (options.batch > BATCH_MAX)
           throw new CliError('usage', `The option --batch is too large. Pass at most ${BATCH_MAX}.`);
-        const authority = authorityIn(session, options);
+        const authority = factAuthority(session, options);
         if (path === STDIN && options.writ === STDIN)
           throw new CliError(
             'usage',
@@ -349,9 +356,9 @@ function wrong(what: string): CliError {
 }
 
 function print({ json, out }: Session, { isWhole, others, ...done }: Done): void {
-  const rejected = linesOf(others, 'rejected');
-  const pending = linesOf(others, 'escalated');
-  const frozen = linesOf(others, 'frozen');
+  const rejected = refusedCount(others, 'rejected');
+  const pending = refusedCount(others, 'escalated');
+  const frozen = refusedCount(others, 'frozen');
   if (json) {
     const { lost, ...counts } = done;
     const refused = others.map(describeRefusedLines);

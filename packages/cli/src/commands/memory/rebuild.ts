@@ -8,6 +8,7 @@ import {
   red,
   type Session,
   type SharedOptions,
+  shortFact,
   watchedStore,
   withSharedOptions,
 } from '@assize/command';
@@ -15,7 +16,6 @@ import { isAssizeError } from 'assize/internal/base';
 import { checkMemory, type MemoryReport, rebuildMemory } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { shortFact } from '../../render/fact-text.ts';
 import { areKnownIncomplete } from '../../store/incomplete-facts.ts';
 
 interface Options extends SharedOptions {

@@ -10,10 +10,13 @@ import {
   lookedAt,
   periodOf,
   positive,
+  printFacts,
   project,
   readingAssize,
   type Session,
   type SharedOptions,
+  spaceOption,
+  unknownSpaceText,
   whyOf,
   withSharedOptions,
   yellow,
@@ -23,9 +26,6 @@ import { ALLEN_RELATIONS, type AllenRelation, type Embedder, type Period } from 
 import type { Recalled, RecallQuery, SearchMode } from 'assize/internal/runtime';
 import type { Store, VectorSearch } from 'assize/internal/stores';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { printFacts } from '../../render/fact-text.ts';
-import { unknownSpaceText } from '../../store/unknown-space.ts';
-import { spaceOption } from '../assert-memory.ts';
 
 /** The selected facts. */
 export interface AboutOptions extends SharedOptions {

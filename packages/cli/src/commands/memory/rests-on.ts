@@ -1,8 +1,7 @@
-import { CliError, EXIT, inSession, line, readingAssize, withSharedOptions } from '@assize/command';
+import { CliError, EXIT, inSession, line, printFacts, readingAssize, withSharedOptions } from '@assize/command';
 import type { Support } from 'assize/internal/runtime';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { printFacts } from '../../render/fact-text.ts';
 import { type AboutOptions, about, given } from './recall.ts';
 
 interface Options extends AboutOptions {

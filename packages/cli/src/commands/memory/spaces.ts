@@ -1,6 +1,5 @@
-import { dim, EXIT, inSession, line, type SharedOptions, withSharedOptions } from '@assize/command';
+import { dim, EXIT, inSession, isErasedText, line, type SharedOptions, withSharedOptions } from '@assize/command';
 import type { Command } from 'commander';
-import { isErasedText } from '../../store/erased-text.ts';
 
 export function spaces(command: Command): void {
   withSharedOptions(command.command('spaces').description('list the spaces that have facts'))

@@ -1,16 +1,20 @@
-import { CliError, EXIT, inSession, line, withAssize } from '@assize/command';
+import {
+  type AssertOptions,
+  CliError,
+  EXIT,
+  factAuthority,
+  factRulingDocument,
+  factRulingLine,
+  inSession,
+  line,
+  printFacts,
+  validName,
+  withAssize,
+  withFactAuthority,
+} from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { printFacts } from '../../render/fact-text.ts';
-import {
-  type AssertOptions,
-  authorityIn,
-  describedRuling,
-  rulingLine,
-  validName,
-  withAuthority,
-} from '../assert-memory.ts';
 import { given } from './recall.ts';
 
 interface Options extends AssertOptions {
@@ -20,7 +24,7 @@ interface Options extends AssertOptions {
 }
 
 export function withdraw(command: Command): void {
-  withAuthority(
+  withFactAuthority(
     command
       .command('withdraw')
       .description('withdraw a source: facts that rest on it alone are no longer believed')
@@ -39,7 +43,7 @@ export function withdraw(command: Command): void {
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {
-        const authority = authorityIn(session, options);
+        const authority = factAuthority(session, options);
         return session.withStore('existing', async (store) => {
           const withdrawal = { source: options.source, ...given(options, 'subject', 'predicate') };
           const { facts, restored, pending, ruling } = await withAssize(
@@ -58,14 +62,14 @@ export function withdraw(command: Command): void {
               `No fact and no pending proposal rests on the source ${JSON.stringify(options.source)}. Pass a source that explain lists.`,
             );
           const { json, out } = session;
-          if (json) out.document({ ...describedRuling(ruling), facts, restored, pending });
+          if (json) out.document({ ...factRulingDocument(ruling), facts, restored, pending });
           else {
             printFacts(
               out,
               facts.map(({ fact }) => fact),
             );
             const stay = facts.filter(({ stays }) => stays).length;
-            out.line(rulingLine(ruling));
+            out.line(factRulingLine(ruling));
             out.line(
               line`${counted(facts.length, 'fact')} rested on the source; ${counted(stay, 'fact')} of them still believed`,
             );

@@ -1,5 +1,5 @@
-import { CliError } from '@assize/command';
 import type { Store } from 'assize/internal/stores';
+import { CliError } from '../errors.ts';
 import { isErasedText } from './erased-text.ts';
 
 type SpaceStore = Pick<Store, 'spaces' | 'branches'>;

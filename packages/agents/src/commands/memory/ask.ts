@@ -1,4 +1,3 @@
-import { ChatMemory, type ChatRecall } from '@assize/agents/internal/chat';
 import {
   CliError,
   count,
@@ -15,6 +14,8 @@ import {
   repeatable,
   type Session,
   type SharedOptions,
+  shortFact,
+  unknownSpaceText,
   upTo,
   withSharedOptions,
   yellow,
@@ -22,8 +23,7 @@ import {
 import type { Instant } from 'assize/internal/canon';
 import { systemClock } from 'assize/internal/oracle';
 import { type Command, Option } from 'commander';
-import { shortFact } from '../../render/fact-text.ts';
-import { unknownSpaceText } from '../../store/unknown-space.ts';
+import { ChatMemory, type ChatRecall } from '#chat';
 import { metadataOf } from './metadata.ts';
 
 interface Options extends SharedOptions {

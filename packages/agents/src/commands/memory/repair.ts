@@ -1,19 +1,33 @@
-import { ChatMemory, type Repair } from '@assize/agents/internal/chat';
-import { EXIT, headOf, inSession, line, readingAssize, type Session, withAssize, yellow } from '@assize/command';
+import {
+  type AssertOptions,
+  EXIT,
+  factAuthority,
+  factRulingDocument,
+  factRulingLine,
+  headOf,
+  inSession,
+  line,
+  printFacts,
+  readingAssize,
+  requireSpace,
+  type Session,
+  shortened,
+  withAssize,
+  withFactAuthority,
+  yellow,
+} from '@assize/command';
 import { segment } from 'assize/internal/authority';
 import { systemClock } from 'assize/internal/oracle';
 import { counted, shortId, shortTime } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
-import { printFacts, shortened } from '../../render/fact-text.ts';
-import { requireSpace } from '../../store/unknown-space.ts';
-import { type AssertOptions, authorityIn, describedRuling, rulingLine, withAuthority } from '../assert-memory.ts';
+import { ChatMemory, type Repair } from '#chat';
 
 interface Options extends AssertOptions {
   readonly apply?: boolean;
 }
 
 export function repair(command: Command): void {
-  withAuthority(
+  withFactAuthority(
     command
       .command('repair')
       .description('list what followed from a false fact, or withdraw it')
@@ -47,7 +61,7 @@ export function repair(command: Command): void {
 }
 
 function apply(session: Session, options: Options, id: string, trajectoryId: string): Promise<number> {
-  const authority = authorityIn(session, options);
+  const authority = factAuthority(session, options);
   return session.withStore('existing', async (store) => {
     const done = await withAssize(store, session.storeUrl, options, async (assize) => {
       const trajectory = await assize.open(trajectoryId);
@@ -64,7 +78,7 @@ function apply(session: Session, options: Options, id: string, trajectoryId: str
 function print({ json, out }: Session, repaired: Repair): void {
   const { fact, isBelieved, withdrawn, decisions, unresolved, restored, ruling } = repaired;
   if (json) {
-    const recorded = ruling === undefined ? {} : { ruling: describedRuling(ruling) };
+    const recorded = ruling === undefined ? {} : { ruling: factRulingDocument(ruling) };
     out.document({ fact, is_believed: isBelieved, withdrawn, decisions, unresolved, restored, ...recorded });
     return;
   }
@@ -95,7 +109,7 @@ function print({ json, out }: Session, repaired: Repair): void {
     out.line(line`${counted(restored.length, 'fact')} believed again:`);
     printFacts(out, restored);
   }
-  if (ruling !== undefined) out.line(rulingLine(ruling));
+  if (ruling !== undefined) out.line(factRulingLine(ruling));
   else if (withdrawn.length === 0) out.line(line`Nothing to withdraw.`);
   else out.line(line`${counted(withdrawn.length, 'statement')} to withdraw, with --apply. Nothing is recorded.`);
 }

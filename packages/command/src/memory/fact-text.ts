@@ -1,9 +1,10 @@
-import type { Column, Output } from '@assize/command';
-import { line, type Printable, periodText, type Value } from '@assize/command';
 import type { FactVersion } from 'assize/internal/ledger';
 import { type FactRow, readWitness } from 'assize/internal/memory';
 import { shortId } from 'assize/internal/views';
-import { isErasedText } from '../store/erased-text.ts';
+import { periodText } from '../input/periods.ts';
+import type { Column, Output } from '../terminal/output.ts';
+import { line, type Printable, type Value } from '../terminal/printable.ts';
+import { isErasedText } from './erased-text.ts';
 
 /** Maximum number of characters of a fact in a table; --json has all of it. */
 const SHOWN_MAX = 80;

@@ -1,19 +1,3 @@
-import type { Session, SharedOptions } from '@assize/command';
-import {
-  CliError,
-  ephemeralWrits,
-  green,
-  headOf,
-  keyOrRoot,
-  line,
-  type OpeningOptions,
-  type Printable,
-  readWritFile,
-  red,
-  requireAnchor,
-  withOpeningOptions,
-  yellow,
-} from '@assize/command';
 import type { WritChain } from 'assize/host';
 import type { Writ } from 'assize/internal/authority';
 import { BELIEVE_ACTION, type Domain, STATEMENT_TEXTS } from 'assize/internal/kernel';
@@ -23,6 +7,14 @@ import type { Ruling } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
 import { rulingView, shortId } from 'assize/internal/views';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CliError } from '../errors.ts';
+import { type OpeningOptions, withOpeningOptions } from '../files/options.ts';
+import { ephemeralWrits } from '../input/ephemeral-writ.ts';
+import { keyOrRoot, requireAnchor } from '../input/private-key.ts';
+import { readWritFile } from '../input/writ-file.ts';
+import { headOf } from '../store/entries.ts';
+import type { Session, SharedOptions } from '../store/session.ts';
+import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 
 /** The space of an assertion, and its authority. */
 export interface AssertOptions extends SharedOptions, OpeningOptions {
@@ -39,7 +31,7 @@ export const spaceOption: Option = new Option(
   .argParser(validName)
   .makeOptionMandatory();
 
-export function withAuthority(command: Command): Command {
+export function withFactAuthority(command: Command): Command {
   return withOpeningOptions(
     command
       .addOption(spaceOption)
@@ -89,7 +81,7 @@ export type WritOf = () => Writ | WritChain;
  * Reads the options before a store is opened. `scope`: the scope of an ephemeral writ.
  * @throws CliError
  */
-export function authorityIn(
+export function factAuthority(
   { storeUrl }: Session,
   options: AssertOptions,
 ): (store: Store, trajectoryId: string, scope: string) => Promise<WritOf> {
@@ -124,11 +116,11 @@ export function memoryChangeOf(ruling: Extract<Ruling, { ruling: 'committed' }>)
 }
 
 /** The outcome of the assertion, for programs. */
-export function describedRuling(ruling: Ruling): object {
+export function factRulingDocument(ruling: Ruling): object {
   return { ...rulingView(ruling), ...(ruling.ruling === 'committed' && memoryChangeOf(ruling)) };
 }
 
-export function rulingLine(ruling: Ruling): Printable {
+export function factRulingLine(ruling: Ruling): Printable {
   if (ruling.ruling === 'frozen') return line`${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}`;
   const { id, seq, trajectory_id } = ruling.entry;
   const place = line`as ${shortId(id)}, ${trajectory_id} seq ${seq}`;

@@ -1,7 +1,7 @@
-import type { Output } from '@assize/command';
-import { line, red, yellow } from '@assize/command';
 import type { Ruling } from 'assize/internal/runtime';
 import { shortId } from 'assize/internal/views';
+import type { Output } from '../terminal/output.ts';
+import { line, red, yellow } from '../terminal/printable.ts';
 
 /** Lines of a file that formed one proposal, with an outcome other than a commit. */
 export interface RefusedLines {
@@ -41,7 +41,7 @@ export function describeRefusedLines({ lines: [from, to], ruling, still }: Refus
 }
 
 /** The number of lines with that outcome. */
-export function linesOf(others: readonly RefusedLines[], ruling: RefusedLines['ruling']['ruling']): number {
+export function refusedCount(others: readonly RefusedLines[], ruling: RefusedLines['ruling']['ruling']): number {
   return others
     .filter((each) => each.ruling.ruling === ruling)
     .reduce((sum, { lines: [first, last] }) => sum + last - first + 1, 0);

@@ -1,15 +1,10 @@
 import {
-  type ExtractedClaim,
-  type Extraction,
-  type ExtractionTerms,
-  extractFacts,
-  type Message,
-} from '@assize/agents/internal/agents';
-import { loadModel } from '@assize/agents/internal/commands/model.ts';
-import {
+  type AssertOptions,
   CliError,
   count,
+  describeRefusedLines,
   EXIT,
+  factAuthority,
   green,
   INSTANT_HELP,
   inSession,
@@ -17,14 +12,19 @@ import {
   type LinesFile,
   line,
   linesTo,
+  memoryChangeOf,
   openLines,
   periodText,
   positive,
+  printRefusedLines,
+  type RefusedLines,
   repeatable,
   type Session,
   STDIN,
   share,
+  type WritOf,
   withAssize,
+  withFactAuthority,
   yellow,
 } from '@assize/command';
 import { segment } from 'assize/internal/authority';
@@ -37,8 +37,8 @@ import type { Store } from 'assize/internal/stores';
 import { counted } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { describeRefusedLines, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
-import { type AssertOptions, authorityIn, memoryChangeOf, type WritOf, withAuthority } from '../assert-memory.ts';
+import { type ExtractedClaim, type Extraction, type ExtractionTerms, extractFacts, type Message } from '#agents';
+import { loadModel } from './model.ts';
 
 interface Options extends AssertOptions {
   readonly model: string;
@@ -63,7 +63,7 @@ const LINE = z.strictObject({
 });
 
 export function extract(command: Command): void {
-  withAuthority(
+  withFactAuthority(
     command
       .command('extract')
       .description('assert the facts that a model finds in messages')
@@ -113,7 +113,7 @@ export function extract(command: Command): void {
             'Standard input cannot be both the writ and the messages. Pass a file for one of them.',
           );
         const subjects = subjectsOf(options);
-        const authority = options.dryRun === true ? undefined : authorityIn(session, options);
+        const authority = options.dryRun === true ? undefined : factAuthority(session, options);
         const model = await loadModel(options.model);
         const file = openLines(path === STDIN ? 0 : path, LINE, path === STDIN ? 'standard input' : path);
         return session.withStore('existing', async (store) => {

@@ -1,15 +1,9 @@
 import {
-  ChatMemory,
-  type ChatMessage,
-  type GivenFact,
-  MESSAGES_MAX,
-  type Remembered,
-} from '@assize/agents/internal/chat';
-import { loadModel } from '@assize/agents/internal/commands/model.ts';
-import {
+  type AssertOptions,
   CliError,
   dim,
   EXIT,
+  factAuthority,
   green,
   inSession,
   line,
@@ -20,7 +14,9 @@ import {
   repeatable,
   type Session,
   STDIN,
+  spacesWithFacts,
   withAssize,
+  withFactAuthority,
   yellow,
 } from '@assize/command';
 import { segment } from 'assize/internal/authority';
@@ -28,9 +24,9 @@ import { systemClock } from 'assize/internal/oracle';
 import { counted, shortId } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { spacesWithFacts } from '../../store/unknown-space.ts';
-import { type AssertOptions, authorityIn, withAuthority } from '../assert-memory.ts';
+import { ChatMemory, type ChatMessage, type GivenFact, MESSAGES_MAX, type Remembered } from '#chat';
 import { metadataOf } from './metadata.ts';
+import { loadModel } from './model.ts';
 
 interface Options extends AssertOptions {
   readonly user?: string;
@@ -59,7 +55,7 @@ const FACT = z.strictObject({
 });
 
 export function remember(command: Command): void {
-  withAuthority(
+  withFactAuthority(
     command
       .command('remember')
       .description('record the facts of chat messages')
@@ -89,7 +85,7 @@ export function remember(command: Command): void {
         if (facts === undefined && !('model' in model))
           throw new CliError('usage', 'The command needs a model or facts. Pass --model FILE or --facts FILE.');
         const messages = messagesOf(path);
-        const authority = authorityIn(session, options);
+        const authority = factAuthority(session, options);
         return session.withStore('existing', async (store) => {
           const isNew = !(await spacesWithFacts(store)).includes(options.space);
           const done = await withAssize(store, session.storeUrl, options, async (assize) => {
