@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs';
-import { CliError, isFile, readText, repeatable, replaceFile, writeNewFile } from '@assize/command';
-import { isAssizeError } from 'assize/internal/base';
+import { CliError, isFile, parsedAt, readText, repeatable, replaceFile, writeNewFile } from '@assize/command';
 import { derivedLogKey, findRootKey, type RootKey } from 'assize/internal/config';
 import {
   formatSignerKey,
@@ -52,7 +51,7 @@ export function readSigner(storeUrl: string, file?: string): SignerKey {
   }
   if (path === undefined) throw new CliError('usage', 'The private key of the log is missing. Pass --key FILE.');
   const text = readText(path, 'The private key of the log', 'Create one with assize keys new NAME');
-  const key = inOurWords(path, () => parseSignerKey(text.trim()));
+  const key = parsedAt(path, () => parseSignerKey(text.trim()));
   if (key.use === 'note') return key;
   throw new CliError('bad_input', `${path} contains the key of a witness. Pass the private key of the log with --key.`);
 }
@@ -116,12 +115,12 @@ function readVerifierKeys(given: string, what: string): VerifierKey[] {
   const lines = readText(given, what, 'Ask the operator of the log for the key')
     .trim()
     .split(/\s*\n\s*/);
-  return lines.map((text) => inOurWords(given, () => parseVerifierKey(text)));
+  return lines.map((text) => parsedAt(given, () => parseVerifierKey(text)));
 }
 
 /** A public key given as text, or the first one of a file. @throws CliError */
 export function readVerifierKey(given: string | undefined, fallback: string | undefined, what: string): VerifierKey {
-  if (given?.includes('+')) return inOurWords('the key', () => parseVerifierKey(given));
+  if (given?.includes('+')) return parsedAt('the key', () => parseVerifierKey(given));
   const path = given ?? fallback;
   if (path === undefined) throw new CliError('usage', `${what} is missing. Pass the key, or a file with it.`);
   return readVerifierKeys(path, what)[0]!;
@@ -178,14 +177,5 @@ export function writeKeys(key: SignerKey, privatePath: string, publicPath: strin
   } catch (error) {
     rmSync(privatePath, { force: true });
     throw error;
-  }
-}
-
-function inOurWords<T>(what: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!isAssizeError(error)) throw error;
-    throw new CliError('bad_input', `${what}: ${error.message}`, { cause: error });
   }
 }

@@ -91,6 +91,16 @@ export function checked<T>(value: unknown, schema: z.ZodType<T>, place: string):
   });
 }
 
+/** A parsed value. An error of the parser names the place of the text. @throws CliError `bad_input` */
+export function parsedAt<T>(place: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    if (!isAssizeError(cause)) throw cause;
+    throw new CliError('bad_input', `${place}: ${cause.message}`, { cause });
+  }
+}
+
 /** The bytes of a whole file; 0 is standard input. @throws CliError */
 export function readBytes(path: string | 0, what: string = String(path), hint?: string): Buffer {
   try {

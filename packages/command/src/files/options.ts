@@ -34,6 +34,14 @@ export function withSharedOptions(command: Command, ownStore?: string): Command 
   );
 }
 
+/** Adds the options of a command that has commands, and passes those of its line on to them. */
+export function withGroupOptions(command: Command): Command {
+  return withSharedOptions(command).hook('preSubcommand', (all, one) => {
+    for (const name of ['json', 'store', 'config'])
+      if (all.getOptionValueSource(name) === 'cli') one.setOptionValueWithSource(name, all.getOptionValue(name), 'cli');
+  });
+}
+
 /** Adds the options of a command that opens no store, without the store option. */
 export function withoutStore(command: Command): Command {
   return command

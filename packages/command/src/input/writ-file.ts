@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { WritChain } from 'assize/host';
-import { parseWrit, type Writ } from 'assize/internal/authority';
-import { isAssizeError, type Json } from 'assize/internal/base';
+import { parseWrit } from 'assize/internal/authority';
+import type { Json } from 'assize/internal/base';
 import { canonicalize } from 'assize/internal/canon';
 import { CliError } from '../errors.ts';
-import { readJson } from '../files/input-file.ts';
+import { parsedAt, readJson } from '../files/input-file.ts';
 import { writeNewFile } from '../files/write-file.ts';
 import type { Session } from '../store/session.ts';
 
@@ -24,7 +24,7 @@ export function readWritFile(path: string): WritChain {
   const isChain = typeof json === 'object' && json !== null && 'writ' in json;
   const { writ, chain = [] } = (isChain ? json : { writ: json }) as { writ: Json; chain?: Json };
   if (!Array.isArray(chain)) throw new CliError('bad_input', `${place}: chain must be a list, the parent first.`);
-  return { writ: parsed(writ, place), chain: chain.map((link) => parsed(link, place)) };
+  return parsedAt(place, () => ({ writ: parseWrit(writ), chain: chain.map((link) => parseWrit(link)) }));
 }
 
 /**
@@ -40,13 +40,4 @@ export function writeWritFile({ out }: Session, path: string | undefined, held: 
 /** Whether an argument names a file, and not an id. */
 export function isWritFile(text: string): boolean {
   return text === STDIN || existsSync(text);
-}
-
-function parsed(json: Json, place: string): Writ {
-  try {
-    return parseWrit(json);
-  } catch (error) {
-    if (!isAssizeError(error)) throw error;
-    throw new CliError('bad_input', `${place}: ${error.message}`, { cause: error });
-  }
 }

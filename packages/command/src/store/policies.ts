@@ -1,9 +1,8 @@
 import { covers, type Policy, parseRuleTable, type RuleTable, ruleTable } from 'assize/internal/authority';
-import { isAssizeError } from 'assize/internal/base';
 import type { Domain } from 'assize/internal/kernel';
 import { CliError, note } from '../errors.ts';
 import { policyFormOf } from '../feature.ts';
-import { readJson } from '../files/input-file.ts';
+import { parsedAt, readJson } from '../files/input-file.ts';
 import { project } from './project.ts';
 
 export interface PolicyFiles {
@@ -27,11 +26,7 @@ export async function policyFrom({ policy: path, schema }: PolicyFiles): Promise
 /** The rule table of a JSON file. @throws CliError */
 export function ruleTableIn(path: string): RuleTable {
   const json = readJson(path);
-  try {
-    return parseRuleTable(json);
-  } catch (cause) {
-    throw inFile(path, cause);
-  }
+  return parsedAt(path, () => parseRuleTable(json));
 }
 
 /**
@@ -56,12 +51,6 @@ export function warnOfUnknownActions(path: string, { name, actions }: Domain): v
 
 /** The names of the actions that every domain has begin with it. */
 const BUILT_IN = 'assize.';
-
-/** The description of a policy, with its file. */
-function inFile(path: string, cause: unknown): unknown {
-  if (!isAssizeError(cause, 'bad_input')) return cause;
-  return new CliError('bad_input', `${path}: ${cause.message}`, { cause });
-}
 
 /**
  * The policy of the config, which is a policy or names the file of one.

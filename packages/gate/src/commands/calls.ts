@@ -16,8 +16,8 @@ import {
   type SharedOptions,
   shortJson,
   withAssize,
+  withGroupOptions,
   withOpeningOptions,
-  withSharedOptions,
   yellow,
 } from '@assize/command';
 import type { Store } from 'assize/internal/stores';
@@ -37,18 +37,12 @@ interface SettleOptions extends SharedOptions, OpeningOptions {
 const EVIDENCE_MAX = 4_096;
 
 export function calls(program: Command): void {
-  const command = withSharedOptions(
+  const command = withGroupOptions(
     program
       .command('calls')
       .description('list calls of agents without a known outcome, and settle them')
       .argument('[trajectory]', 'only this trajectory (default: all of the domain gateway)'),
   )
-    // This command takes the shared options of the whole line, also those of `settle`.
-    .hook('preSubcommand', (all, one) => {
-      for (const name of ['json', 'store', 'config'])
-        if (all.getOptionValueSource(name) === 'cli')
-          one.setOptionValueWithSource(name, all.getOptionValue(name), 'cli');
-    })
     .addHelpText(
       'after',
       '\nExamples:\n  assize calls\n  assize calls calls --json\n' +

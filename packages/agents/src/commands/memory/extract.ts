@@ -14,6 +14,7 @@ import {
   linesTo,
   memoryChangeOf,
   openLines,
+  parsedAt,
   periodText,
   positive,
   printRefusedLines,
@@ -199,12 +200,7 @@ function messagesOf(file: LinesFile<z.infer<typeof LINE>>, first: number, last: 
   return Array.from({ length: last - first + 1 }, (_, i) => {
     const number = first + i;
     const { author, text, at, id = `sha256:${file.hash}#${number}` } = file.line(number);
-    try {
-      return { id, author, text, ...(at !== undefined && { at: parseInstant(at) }) };
-    } catch (error) {
-      if (!isAssizeError(error)) throw error;
-      throw new CliError('bad_input', `${file.at(number)}: ${error.message}`, { cause: error });
-    }
+    return parsedAt(file.at(number), () => ({ id, author, text, ...(at !== undefined && { at: parseInstant(at) }) }));
   });
 }
 

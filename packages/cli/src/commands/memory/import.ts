@@ -12,6 +12,7 @@ import {
   linesTo,
   memoryChangeOf,
   openLines,
+  parsedAt,
   positive,
   printRefusedLines,
   type RefusedLines,
@@ -294,14 +295,11 @@ function claimAt(
   { domain }: Trajectory,
 ): ImportedLine {
   const said = file.line(number);
-  try {
+  return parsedAt(file.at(number), () => {
     requirePredicate(domain, said.predicate);
     const claim = claimOf(said, `sha256:${file.hash}#${number}`);
     return { number, name: nameOf(space, claim), claim };
-  } catch (error) {
-    if (!isAssizeError(error)) throw error;
-    throw new CliError('bad_input', `${file.at(number)}: ${error.message}`, { cause: error });
-  }
+  });
 }
 
 function claimOf({ from, to, ...said }: z.infer<typeof LINE>, made: string): AssertInput & { source: string } {
@@ -325,12 +323,7 @@ function claimOf({ from, to, ...said }: z.infer<typeof LINE>, made: string): Ass
 
 /** @throws CliError naming the field, because a line has two of them */
 function instantAt(member: 'from' | 'to', text: string): Instant {
-  try {
-    return parseInstant(text);
-  } catch (error) {
-    if (!isAssizeError(error)) throw error;
-    throw new CliError('bad_input', `/${member}: ${error.message}`, { cause: error });
-  }
+  return parsedAt(`/${member}`, () => parseInstant(text));
 }
 
 /**

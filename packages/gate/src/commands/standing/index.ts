@@ -5,7 +5,7 @@ import {
   type Session,
   type SharedOptions,
   shortJson,
-  withSharedOptions,
+  withGroupOptions,
   writsIn,
   yellow,
 } from '@assize/command';
@@ -26,19 +26,13 @@ interface ListOptions extends SharedOptions {
 type Found = StandingView & { readonly trajectory_id: string };
 
 export function standing(program: Command): void {
-  const command = withSharedOptions(
+  const command = withGroupOptions(
     program
       .command('standing')
       .description('list standing approvals with each use, ask for one, and end one')
       .argument('[trajectory]', 'only this trajectory (default: all of the domain gateway)')
       .option('--active', 'only those that can still let calls through'),
   )
-    // This command takes the shared options of the whole line, also those of its commands.
-    .hook('preSubcommand', (all, one) => {
-      for (const name of ['json', 'store', 'config'])
-        if (all.getOptionValueSource(name) === 'cli')
-          one.setOptionValueWithSource(name, all.getOptionValue(name), 'cli');
-    })
     .addHelpText(
       'after',
       '\nExamples:\n  assize standing\n  assize standing calls --active --json\n' +

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { CliError } from '@assize/command';
 
 /** An agent program whose hooks Assize installs. */
-export interface AgentProgram {
+interface AgentProgram {
   readonly name: string;
   /** The option that names its program. */
   readonly option: string;
@@ -13,6 +13,24 @@ export interface AgentProgram {
   /** The reason against an earlier version: the end of a sentence that begins with it. */
   readonly because: string;
 }
+
+/** Earlier versions ignore `onFailure`. */
+export const CLAUDE_CODE: AgentProgram = {
+  name: 'Claude Code',
+  option: '--claude',
+  says: /^(\d+)\.(\d+)\.(\d+)\b.*Claude Code/,
+  oldest: [2, 1, 295],
+  because: 'lets a call through when its hook fails',
+};
+
+/** The version whose hooks were tried in every way to fail. */
+export const CODEX: AgentProgram = {
+  name: 'Codex',
+  option: '--codex',
+  says: /^codex(?:-cli)? (\d+)\.(\d+)\.(\d+)\b/,
+  oldest: [0, 171, 0],
+  because: 'was not tried, and may let a call through when its hook fails',
+};
 
 /**
  * The version of an installed agent program.

@@ -7,6 +7,7 @@ import { type Command, Option } from 'commander';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
 import { goneFaults, ownProgram } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';
+import { CLAUDE_CODE, requireVersion } from '../agents/program-version.ts';
 import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
 import { agreesTo } from '../agreement.ts';
 import { type Copy, copyOf, putBack, writeCopied } from '../copied-file.ts';
@@ -42,7 +43,6 @@ import {
   withHooks,
   withoutHooks,
 } from './hooks.ts';
-import { requireClaudeCode } from './program-version.ts';
 import { settingsFaults, settingsFiles } from './settings-files.ts';
 
 interface Options extends AgentOptions {
@@ -78,7 +78,7 @@ export function initClaudeCode(init: Command): void {
 }
 
 async function install(session: Session, options: Options): Promise<ExitCode> {
-  const version = await requireClaudeCode(options.claude);
+  const version = await requireVersion(options.claude, CLAUDE_CODE);
   const path = settingsPath(options);
   const [text, before] = readSettings(path);
   if (options.user !== true) requireUntracked(path);
@@ -133,7 +133,7 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
       settingsFiles({ home: homedir(), project: resolve('.'), platform: process.platform, env: process.env }),
       addressIn(settings),
     ),
-    ...(await requireClaudeCode(options.claude).then(() => [], faultOf)),
+    ...(await requireVersion(options.claude, CLAUDE_CODE).then(() => [], faultOf)),
     ...(missing.length > 0 ? [] : await hookedFaults(addressIn(settings) ?? '', options, AGENT, token)),
   ];
   return showFaults(session, path, faults);

@@ -9,6 +9,7 @@ import { type Command, Option } from 'commander';
 import { type AgentOptions, withAgentWorks } from '../agents/agent-command.ts';
 import { ownProgram } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';
+import { CODEX, requireVersion } from '../agents/program-version.ts';
 import { faultOf, showFaults, showInstalled, showRemoved } from '../agents/show.ts';
 import { agreesTo } from '../agreement.ts';
 import { copyOf, putBack, writeCopied } from '../copied-file.ts';
@@ -27,7 +28,6 @@ import { parsedConfig, trustOf, withBlock, withoutBlock, withoutTrust } from './
 import { configuredFaults, configuredHooks, fileFaults, listedFaults } from './faults.ts';
 import { type CodexTerms, hooksText, termsIn, trustText } from './hooks.ts';
 import { type ListedHook, listedHooks } from './listed-hooks.ts';
-import { requireCodex } from './program-version.ts';
 
 interface Options extends AgentOptions {
   readonly project?: boolean;
@@ -66,7 +66,7 @@ function placesOf({ project, server }: Options): Places {
 }
 
 async function install(session: Session, options: Options): Promise<ExitCode> {
-  const version = await requireCodex(options.codex);
+  const version = await requireVersion(options.codex, CODEX);
   const places = placesOf(options);
   const before = textOf(places.hooks);
   const found = await findServer(options.server, options.url);
@@ -172,7 +172,7 @@ async function check(session: Session, options: Options): Promise<ExitCode> {
   const terms = found.map(({ command }) => termsIn(command)).find((each) => each !== undefined);
   const faults = [
     ...configuredFaults(places.hooks, found),
-    ...(await requireCodex(options.codex).then(() => [], faultOf)),
+    ...(await requireVersion(options.codex, CODEX).then(() => [], faultOf)),
     ...(await ownHooks(options.codex, places).then(listedFaults, faultOf)),
     ...(terms === undefined ? [] : fileFaults(terms)),
     ...(terms === undefined ? [] : await answerFaults(terms, options)),

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { requireClaudeCode } from './program-version.ts';
+import { CLAUDE_CODE, requireVersion } from './program-version.ts';
 
 function program(says: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'assize-claude-'));
@@ -14,15 +14,17 @@ function program(says: string): string {
 }
 
 test.each(['2.1.295', '2.1.332', '2.2.0', '3.0.0'])('version %s is new enough', async (version) => {
-  expect(await requireClaudeCode(program(`${version} (Claude Code)`))).toBe(version);
+  expect(await requireVersion(program(`${version} (Claude Code)`), CLAUDE_CODE)).toBe(version);
 });
 
 test.each(['2.1.294', '2.0.999', '1.9.400'])('version %s lets calls through when a hook fails', async (version) => {
-  await expect(requireClaudeCode(program(`${version} (Claude Code)`))).rejects.toMatchObject({ code: 'usage' });
+  await expect(requireVersion(program(`${version} (Claude Code)`), CLAUDE_CODE)).rejects.toMatchObject({
+    code: 'usage',
+  });
 });
 
 test('another program, or none, is refused', async () => {
-  await expect(requireClaudeCode(program('git version 2.50'))).rejects.toThrow('--claude');
-  await expect(requireClaudeCode('/nowhere/claude')).rejects.toThrow('no program /nowhere/claude. Install');
-  await expect(requireClaudeCode('no-such-claude')).rejects.toThrow('no program no-such-claude on the PATH');
+  await expect(requireVersion(program('git version 2.50'), CLAUDE_CODE)).rejects.toThrow('--claude');
+  await expect(requireVersion('/nowhere/claude', CLAUDE_CODE)).rejects.toThrow('no program /nowhere/claude. Install');
+  await expect(requireVersion('no-such-claude', CLAUDE_CODE)).rejects.toThrow('no program no-such-claude on the PATH');
 });
