@@ -37,7 +37,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
   },
   postgres: { src: [] },
   tools: { schemas: [], src: ['schemas'] },
-  testing: { conformance: [], src: [], public: ['src', 'conformance'] },
+  testing: { conformance: [], commands: ['conformance'], src: [], public: ['src', 'conformance'] },
   command: { operation: [], src: ['operation'] },
   agents: {
     agents: [],
@@ -276,9 +276,9 @@ export function specifiers(source: string): string[] {
   return [...found].map((match) => match[1] as string);
 }
 
-/** The suites of `testing` are test support, and its suite of conformance stands alone. */
+/** The suites of `testing` are test support, but its suite of conformance and its command are not. */
 function isTest(file: string): boolean {
-  const isSupport = file.startsWith('packages/testing/') && !file.includes('/conformance/');
+  const isSupport = file.startsWith('packages/testing/') && !/\/(conformance|commands)\//.test(file);
   return file.endsWith('.test.ts') || isSupport || file.replace('packages/testing/', '').includes('/testing/');
 }
 

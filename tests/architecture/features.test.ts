@@ -36,6 +36,7 @@ const OWNERS = {
     adds: ['domains'],
   },
   cells: { package: '@assize/cells', commands: ['cells'], adds: ['storeForm', 'tenantLog'] },
+  testing: { package: '@assize/testing', commands: ['conformance'], adds: [] },
   cedar: { package: '@assize/cedar', commands: [], adds: ['policyForm'] },
 };
 

@@ -43,7 +43,6 @@ export const core: Feature = {
     store: async () => (await import('./store/index.ts')).store,
     export: async () => (await import('./export.ts')).exportCommand,
     import: async () => (await import('./import.ts')).importCommand,
-    conformance: async () => (await import('./conformance.ts')).conformance,
     bench: async () => (await import('./bench.ts')).bench,
     version: async () => (await import('./version.ts')).version,
   },

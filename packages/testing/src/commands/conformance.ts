@@ -21,6 +21,8 @@ import {
   type StorelessOptions,
   withoutStore,
 } from '@assize/command';
+import { isAssizeError } from 'assize/internal/base';
+import type { Command } from 'commander';
 import {
   type ConformanceReport,
   cellOf,
@@ -31,9 +33,7 @@ import {
   SCENARIOS,
   type ScenarioVerdict,
   unjudgedReport,
-} from '@assize/testing/internal/conformance';
-import { isAssizeError } from 'assize/internal/base';
-import type { Command } from 'commander';
+} from '#conformance';
 
 interface Options extends StorelessOptions {
   readonly driver: readonly string[];
