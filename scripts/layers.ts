@@ -276,7 +276,7 @@ export function specifiers(source: string): string[] {
   return [...found].map((match) => match[1] as string);
 }
 
-/** The suites of `testing` are test support, but its suite of conformance and its command are not. */
+/** `testing` is test support, but for its suite of conformance and its command. */
 function isTest(file: string): boolean {
   const isSupport = file.startsWith('packages/testing/') && !/\/(conformance|commands)\//.test(file);
   return file.endsWith('.test.ts') || isSupport || file.replace('packages/testing/', '').includes('/testing/');

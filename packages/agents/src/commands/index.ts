@@ -1,6 +1,6 @@
 /**
- * The commands of agents: runs, durable runs and their workers, simulations, memory by models and of
- * chats.
+ * The commands of agents: runs, durable runs and their workers, simulations, memory by models and
+ * of chats.
  */
 import type { Feature } from '@assize/command';
 

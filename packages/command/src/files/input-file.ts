@@ -91,7 +91,7 @@ export function checked<T>(value: unknown, schema: z.ZodType<T>, place: string):
   });
 }
 
-/** A parsed value. An error of the parser names the place of the text. @throws CliError `bad_input` */
+/** A parsed value. An error of the parser names the place. @throws CliError `bad_input` */
 export function parsedAt<T>(place: string, parse: () => T): T {
   try {
     return parse();
