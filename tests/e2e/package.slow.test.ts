@@ -263,11 +263,11 @@ test('the command is there', () => {
   expect([...listed].map(([, name]) => name)).toEqual([
     'budget',
     'udt',
-    'gateway',
-    'incident',
     'demo-payments',
     'agents',
     'chat',
+    'gateway',
+    'incident',
   ]);
   expect(JSON.parse(node([bin, 'demo', '--json', '--store', 'memory:']))).toMatchObject({ ok: true });
 });
