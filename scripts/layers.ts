@@ -53,7 +53,7 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
     'tool-calls': ['calls'],
     mining: ['gateway'],
     mcp: [],
-    commands: ['gateway', 'calls'],
+    commands: ['gateway', 'calls', 'mcp'],
     hooks: ['gateway', 'calls'],
     operations: ['gateway', 'calls', 'hooks'],
     public: ['calls'],

@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../..');
 
 /** The additions of each package to the command line. The commands of the core are the rest. */
 const OWNERS = {
-  server: { package: '@assize/server', commands: ['token', 'api', 'agents'], adds: [] },
+  server: { package: '@assize/server', commands: ['token', 'api', 'agents'], adds: ['operations'] },
   agents: {
     package: '@assize/agents',
     commands: [
@@ -24,7 +24,10 @@ const OWNERS = {
   },
   gate: {
     package: '@assize/gate',
-    commands: ['hook', 'calls', 'standing', 'undo', 'policy'],
+    commands: [
+      ...['mcp', 'hook', 'calls', 'standing', 'undo', 'policy'],
+      ...['init claude-code', 'init codex', 'init mcp'],
+    ],
     adds: ['domains', 'policyForm'],
   },
   audit: {

@@ -1,3 +1,4 @@
+import type { Operation } from '@assize/command/operation';
 import type { Policy } from 'assize/internal/authority';
 import type { Deployment, RootKey } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
@@ -57,6 +58,8 @@ export interface Feature {
   /** For recorded runs without a policy, under the names of other domains. */
   readonly domainsWithoutInvariants?: () => Promise<readonly Domain[]>;
   readonly policyForm?: PolicyForm;
+  /** The operations of the API, as they are described. */
+  readonly operations?: () => Promise<readonly Operation[]>;
   readonly storeForm?: () => Promise<StoreForm>;
   /** The trajectories of one tenant as a log, for an export. */
   readonly tenantLog?: (store: Store, tenant: string) => Promise<ExportedLog>;
@@ -81,4 +84,9 @@ export async function storeFormOf(url: string): Promise<StoreForm | undefined> {
 /** The form of a policy file that a feature adds. Undefined: the file is a rule table in JSON. */
 export function policyFormOf(path: string): PolicyForm | undefined {
   return inUse.find(({ policyForm }) => policyForm?.reads(path))?.policyForm;
+}
+
+/** The operations that the features have. */
+export async function operations(): Promise<readonly Operation[]> {
+  return (await Promise.all(inUse.map((feature) => feature.operations?.() ?? []))).flat();
 }

@@ -9,6 +9,7 @@ export {
   type ExportedLog,
   type Feature,
   featuresInUse,
+  operations,
   type Register,
   type StoreForm,
   storeFormOf,

@@ -15,7 +15,5 @@ export { ConsoleFiles } from './http/console-files.ts';
 export { openApiDocument } from './openapi/document.ts';
 export { OPERATIONS } from './operations/table.ts';
 export { type Credentials, credentialsOf } from './principals/credentials.ts';
-export { COMMAND_LINE, type TokenRow } from './principals/tokens.ts';
-export { publicAddress, signInLink } from './public-address.ts';
 export { type Serving, STOP_MS, serve } from './serve.ts';
 export type { ServeOptions } from './serve-options.ts';

@@ -1,4 +1,4 @@
-import { ServerError, settledRuling } from '@assize/command/operation';
+import { peerAddress, publicAddress, ServerError, settledRuling, signInLink } from '@assize/command/operation';
 import { addMicros, type KeyPair } from 'assize/internal/canon';
 import type { Deployment } from 'assize/internal/config';
 import { AGENTS, type AgentStops, type ResolvedConfig } from 'assize/internal/config';
@@ -33,7 +33,6 @@ import { Authenticator } from './principals/authenticator.ts';
 import { JwtVerifier } from './principals/jwt.ts';
 import { OidcSignIn } from './principals/oidc.ts';
 import { Standings } from './principals/standings.ts';
-import { peerAddress, publicAddress, signInLink } from './public-address.ts';
 import { Recurring } from './recurring.ts';
 import { DeploymentRoutes } from './routing/deployment-routes.ts';
 import { ForwardMark } from './routing/forward-mark.ts';

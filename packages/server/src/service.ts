@@ -1,5 +1,6 @@
 import type { AgentsService } from '@assize/agents/internal/operations';
 import type { AuditService } from '@assize/audit/internal/operations';
+import type { Tokens } from '@assize/command/operation';
 import { operationsOf } from '@assize/command/operation';
 import type { GateService } from '@assize/gate/internal/operations';
 import type { Deployment } from 'assize/internal/config';
@@ -8,7 +9,6 @@ import type { Metrics } from './log/metrics.ts';
 import type { FailedNotices } from './notices/queue/failed-notices.ts';
 import type { FreeNames } from './principals/free-names.ts';
 import type { Sessions } from './principals/sessions.ts';
-import type { Tokens } from './principals/tokens.ts';
 
 /** The parts that operations use. One for each server process. */
 export interface ServerService extends AgentsService, AuditService, GateService {

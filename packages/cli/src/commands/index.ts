@@ -15,7 +15,6 @@ export const core: Feature = {
     init: async () => (await import('./init/index.ts')).init,
     domains: async () => (await import('./domains.ts')).domains,
     serve: async () => (await import('./serve.ts')).serve,
-    mcp: async () => (await import('./mcp.ts')).mcp,
     create: async () => (await import('./create.ts')).create,
     propose: async () => (await import('./propose.ts')).propose,
     log: async () => (await import('./log.ts')).log,

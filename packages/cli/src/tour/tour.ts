@@ -1,14 +1,9 @@
 /** The tour of the server: three worlds that scripted agents filled, without a model or a key. */
+
 import { appendFileSync } from 'node:fs';
 import type { Output } from '@assize/command';
-import {
-  COMMAND_LINE,
-  type ConsoleFiles,
-  type Credentials,
-  credentialsOf,
-  type Serving,
-  serve,
-} from '@assize/server/internal';
+import { COMMAND_LINE } from '@assize/command/operation';
+import { type ConsoleFiles, type Credentials, credentialsOf, type Serving, serve } from '@assize/server/internal';
 import { parseRuleTable, ruleTable } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import { type PrincipalKind, type ResolvedConfig, type RootKey, rootKeyOf } from 'assize/internal/config';

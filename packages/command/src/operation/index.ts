@@ -61,5 +61,7 @@ export {
   type Request,
 } from './operation.ts';
 export { proposeOnce } from './propose-once.ts';
+export { peerAddress, publicAddress, signInLink } from './public-address.ts';
 export type { Service } from './service.ts';
 export { SERVER, SystemWrits } from './system-writs.ts';
+export { COMMAND_LINE, isToken, makerOf, type TokenMaker, type TokenRow, Tokens } from './tokens.ts';

@@ -8,11 +8,15 @@ import { isRulesFile } from './is-rules-file.ts';
 export const gate: Feature = {
   name: 'gate',
   commands: {
+    mcp: async () => (await import('./mcp.ts')).mcp,
     hook: async () => (await import('./hook/index.ts')).hook,
     calls: async () => (await import('./calls.ts')).calls,
     standing: async () => (await import('./standing/index.ts')).standing,
     undo: async () => (await import('./undo.ts')).undo,
     policy: async () => (await import('./policy/index.ts')).policy,
+    'init claude-code': async () => (await import('./init/claude-code/index.ts')).initClaudeCode,
+    'init codex': async () => (await import('./init/codex/index.ts')).initCodex,
+    'init mcp': async () => (await import('./init/mcp/index.ts')).initMcp,
   },
   domains: async () => [(await import('#gateway')).gatewayDomain],
   // Of a rules file, this is the part that denies without state.

@@ -10,4 +10,5 @@ export const server: Feature = {
     api: async () => (await import('./api.ts')).api,
     agents: async () => (await import('./agents.ts')).agents,
   },
+  operations: async () => (await import('../operations/table.ts')).OPERATIONS,
 };

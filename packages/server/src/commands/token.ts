@@ -13,14 +13,13 @@ import {
   upTo,
   withSharedOptions,
 } from '@assize/command';
+import { COMMAND_LINE, publicAddress, signInLink, type TokenRow } from '@assize/command/operation';
 import { addMicros, type Instant } from 'assize/internal/canon';
 import { loadConfig, type PrincipalKind, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
 import { systemClock } from 'assize/internal/oracle';
 import { shortTime } from 'assize/internal/views';
 import { type Command, Option } from 'commander';
 import { type Credentials, credentialsOf } from '../principals/credentials.ts';
-import { COMMAND_LINE, type TokenRow } from '../principals/tokens.ts';
-import { publicAddress, signInLink } from '../public-address.ts';
 
 interface Options extends SharedOptions {
   readonly config?: string;

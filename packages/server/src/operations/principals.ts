@@ -4,6 +4,7 @@ import {
   type Caller,
   hash,
   instant,
+  makerOf,
   name,
   next,
   type Operation,
@@ -15,7 +16,6 @@ import { writId } from 'assize/internal/authority';
 import { addMicros } from 'assize/internal/canon';
 import type { PrincipalKind } from 'assize/internal/config';
 import { z } from 'zod';
-import { makerOf } from '../principals/tokens.ts';
 import { operation, type ServerService } from '../service.ts';
 
 const kind = z.enum(['agent', 'counselor', 'auditor', 'admin']);

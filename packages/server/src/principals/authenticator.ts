@@ -1,5 +1,5 @@
 import type { Caller } from '@assize/command/operation';
-import { ServerError } from '@assize/command/operation';
+import { isToken, ServerError, type Tokens } from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
 import { instantToMillis } from 'assize/internal/canon';
 import { type MappedPrincipal, mappedPrincipal, type ResolvedConfig } from 'assize/internal/config';
@@ -7,7 +7,6 @@ import type { Clock } from 'assize/internal/oracle';
 import type { FreeNames } from './free-names.ts';
 import type { JwtVerifier } from './jwt.ts';
 import type { Person, Sessions } from './sessions.ts';
-import { isToken, type Tokens } from './tokens.ts';
 
 /** The name of the session cookie. Browsers accept the prefix only over TLS. */
 export const SESSION_COOKIE = '__Host-assize';

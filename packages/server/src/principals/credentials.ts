@@ -1,9 +1,9 @@
+import { Tokens } from '@assize/command/operation';
 import type { KeyPair } from 'assize/internal/canon';
 import type { SideStore } from 'assize/internal/ledger';
 import { systemRandom } from 'assize/internal/oracle';
 import { sideSecretOf } from 'assize/internal/stores';
 import { Sessions } from './sessions.ts';
-import { Tokens } from './tokens.ts';
 
 /** The tokens and sessions of a store. Their rows are authenticated with the root key. */
 export interface Credentials {

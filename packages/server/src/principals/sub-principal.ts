@@ -1,8 +1,7 @@
-import { type Caller, ServerError } from '@assize/command/operation';
+import { type Caller, makerOf, ServerError } from '@assize/command/operation';
 import type { WritChain } from 'assize/host';
 import type { Instant } from 'assize/internal/canon';
 import type { ServerService } from '../service.ts';
-import { makerOf } from './tokens.ts';
 
 const OWN_NAME = /^[A-Za-z0-9_.@+-]{1,64}$/;
 

@@ -14,10 +14,7 @@ import {
 } from '@assize/command';
 import { CONFIG_FILES } from 'assize/internal/config';
 import type { Command } from 'commander';
-import { initClaudeCode } from './claude-code/index.ts';
-import { initCodex } from './codex/index.ts';
 import { IGNORED, PROJECT_FILES, SHARED_FILES } from './files.ts';
-import { initMcp } from './mcp/index.ts';
 import { nextSteps } from './next-steps.ts';
 
 export function init(program: Command): void {
@@ -49,9 +46,6 @@ export function init(program: Command): void {
         return EXIT.ok;
       }),
     );
-  initClaudeCode(command);
-  initCodex(command);
-  initMcp(command);
 }
 
 /** The files to write. @throws CliError `usage` if one of the project's own files exists */

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { refusing } from '@assize/cli/internal/commands/init/agents/hook-command.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { listenOnLoopback } from '../../../tests/support/agents/loopback.ts';
+import { refusing } from '../init/agents/hook-command.ts';
 import { guardClaudeCode } from './claude-code.ts';
 
 const EVENT = JSON.stringify({ hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'ls' } });

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
-const MAIN = join(import.meta.dirname, '../../../main.ts');
+const MAIN = join(import.meta.dirname, '../../../../../cli/src/main.ts');
 const NOTES = { command: 'node', args: ['notes.mjs'], env: { KEY: 'secret-text' } };
 
 let home: string;

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { installedVersion, note } from '@assize/command';
-import { upstreamOf } from '@assize/gate/internal/mcp';
+import { upstreamOf } from '#mcp';
 import type { Members } from './wrap.ts';
 
 /** Starts a command of an entry as its client would, and lists the tools. @throws McpError */

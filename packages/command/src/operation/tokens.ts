@@ -1,11 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type Caller, ServerError } from '@assize/command/operation';
 import type { WritChain } from 'assize/host';
 import { addMicros, hashText, type Instant } from 'assize/internal/canon';
 import type { PrincipalKind } from 'assize/internal/config';
 import type { SideStore } from 'assize/internal/ledger';
 import type { Random } from 'assize/internal/oracle';
 import { SealedRows } from 'assize/internal/stores';
+import type { Caller } from './caller.ts';
+import { ServerError } from './errors.ts';
 
 /** The principals that created a token: the caller, and the makers of the token of the caller. */
 export interface TokenMaker {

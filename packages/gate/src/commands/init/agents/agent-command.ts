@@ -1,7 +1,7 @@
 import type { ExitCode } from '@assize/command';
 import { inSession, type Session, type StorelessOptions, upTo, withoutStore } from '@assize/command';
-import { WAIT_SECONDS_MAX } from '@assize/gate/internal/commands/hook/hook-line.ts';
 import { type Command, Option } from 'commander';
+import { WAIT_SECONDS_MAX } from '../../hook/hook-line.ts';
 import { serverOption } from '../own-server.ts';
 import type { ServerPlace } from './hooked-server.ts';
 

@@ -1,5 +1,5 @@
 import { serverAddress } from '@assize/command';
-import { publicAddress } from '@assize/server/internal';
+import { publicAddress } from '@assize/command/operation';
 import type { ResolvedConfig } from 'assize/internal/config';
 import { serverFaults, serverOf } from '../own-server.ts';
 

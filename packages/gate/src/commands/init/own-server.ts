@@ -2,11 +2,11 @@ import { existsSync, realpathSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { CliError, serverAddress, writeNew } from '@assize/command';
-import { COMMAND_LINE, type Credentials, credentialsOf, publicAddress } from '@assize/server/internal';
+import { COMMAND_LINE, publicAddress, Tokens } from '@assize/command/operation';
 import { addMicros } from 'assize/internal/canon';
 import { CONFIG_FILES, loadConfig, type ResolvedConfig, rootKeyOf } from 'assize/internal/config';
-import { systemClock } from 'assize/internal/oracle';
-import { openStore } from 'assize/internal/stores';
+import { systemClock, systemRandom } from 'assize/internal/oracle';
+import { openStore, sideSecretOf } from 'assize/internal/stores';
 import { Option } from 'commander';
 import type { ShownChange } from './agreement.ts';
 import { firstRules, serverConfig } from './server-files.ts';
@@ -96,7 +96,7 @@ export function personIn({ principals }: ResolvedConfig): string {
 
 /** Creates a token of an agent. */
 export async function newToken(config: ResolvedConfig, agent: string, note: string): Promise<string> {
-  return withCredentials(config, async ({ tokens }) => {
+  return withTokens(config, async (tokens) => {
     const created = systemClock.now();
     const expires = addMicros(created, TOKEN_DAYS * DAY_MICROS);
     return (await tokens.create({ principal: agent, kinds: ['agent'], created, expires, by: COMMAND_LINE, note }))
@@ -107,11 +107,11 @@ export async function newToken(config: ResolvedConfig, agent: string, note: stri
 /** Revokes the tokens that the store knows. Returns how many. */
 export async function revoke(config: ResolvedConfig, tokens: readonly string[]): Promise<number> {
   if (tokens.length === 0) return 0;
-  return withCredentials(config, async (credentials) => {
+  return withTokens(config, async (known) => {
     let count = 0;
     for (const token of tokens) {
-      const row = await credentials.tokens.verify(token, systemClock.now()).catch(() => undefined);
-      if (row !== undefined && (await credentials.tokens.revoke(row.id))) count++;
+      const row = await known.verify(token, systemClock.now()).catch(() => undefined);
+      if (row !== undefined && (await known.revoke(row.id))) count++;
     }
     return count;
   });
@@ -119,16 +119,16 @@ export async function revoke(config: ResolvedConfig, tokens: readonly string[]):
 
 /** Whether the store knows a token of an agent. */
 export async function isTokenOf(config: ResolvedConfig, agent: string, token: string): Promise<boolean> {
-  return withCredentials(config, async ({ tokens }) => {
+  return withTokens(config, async (tokens) => {
     const row = await tokens.verify(token, systemClock.now()).catch(() => undefined);
     return row?.principal === agent;
   });
 }
 
-async function withCredentials<T>(config: ResolvedConfig, work: (credentials: Credentials) => Promise<T>): Promise<T> {
+async function withTokens<T>(config: ResolvedConfig, work: (tokens: Tokens) => Promise<T>): Promise<T> {
   const store = await openStore(config.store, { archive: config.archive });
   try {
-    return await work(credentialsOf(store, rootKeyOf(config.store)));
+    return await work(new Tokens(store, sideSecretOf(rootKeyOf(config.store)), systemRandom));
   } finally {
     await store.close();
   }

@@ -10,7 +10,7 @@ import { desksOf, type Era, textOf, waitingPayment, YES } from '../../../../test
 import { endOf } from '../../../../tests/support/process/command.ts';
 import { type PrincipalName, start, type TestServer } from '../../../../tests/support/server/serving.ts';
 
-const MAIN = join(import.meta.dirname, '../main.ts');
+const MAIN = join(import.meta.dirname, '../../../cli/src/main.ts');
 const ENV = { NO_COLOR: '1', PATH: process.env['PATH'] ?? '' };
 
 /** The file of a token, which only this user may read. */

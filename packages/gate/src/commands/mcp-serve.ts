@@ -1,7 +1,15 @@
 import type { Session } from '@assize/command';
-import { apiToken, CliError, EXIT, type ExitCode, installedVersion, note, serverAddress } from '@assize/command';
-import { LedgerApi, type LedgerAsk, serveLedger } from '@assize/gate/internal/mcp';
-import { OPERATIONS } from '@assize/server/internal';
+import {
+  apiToken,
+  CliError,
+  EXIT,
+  type ExitCode,
+  installedVersion,
+  note,
+  operations,
+  serverAddress,
+} from '@assize/command';
+import { LedgerApi, type LedgerAsk, serveLedger } from '#mcp';
 
 interface Options {
   readonly url: string;
@@ -23,7 +31,7 @@ export async function serveMcp(
   const api = new LedgerApi({ ask: asking(url, apiToken(tokenFile)), url });
   keepOutputFree();
   const version = installedVersion();
-  await serveLedger({ operations: OPERATIONS, api, version, decides: decide, onWarning: note }, interruption);
+  await serveLedger({ operations: await operations(), api, version, decides: decide, onWarning: note }, interruption);
   return EXIT.ok;
 }
 

@@ -18,11 +18,11 @@ import {
   unreadable,
   withoutStore,
 } from '@assize/command';
-import { readToken } from '@assize/gate/internal/commands/hook/read-token.ts';
 import { isAssizeError } from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
 import { loadConfig } from 'assize/internal/config';
 import type { Command } from 'commander';
+import { readToken } from '../../hook/read-token.ts';
 import { goneFaults } from '../agents/hook-command.ts';
 import { hookedFaults } from '../agents/hooked-server.ts';
 import { showKept } from '../agents/show.ts';

@@ -14,6 +14,7 @@ import {
   unanswered,
   withoutStore,
 } from '@assize/command';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   ApiDesk,
   type Ask,
@@ -24,8 +25,7 @@ import {
   type UpstreamSpec,
   undoCall,
   upstreamOf,
-} from '@assize/gate/internal/mcp';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+} from '#mcp';
 import { keepOutputFree, serveMcp } from './mcp-serve.ts';
 
 interface Options extends StorelessOptions {

@@ -1,5 +1,5 @@
-import { ANSWER_SECONDS } from '@assize/gate/internal/commands/hook/codex.ts';
-import { readToken } from '@assize/gate/internal/commands/hook/read-token.ts';
+import { ANSWER_SECONDS } from '../../hook/codex.ts';
+import { readToken } from '../../hook/read-token.ts';
 import { goneFaults } from '../agents/hook-command.ts';
 import { isTable, type Table } from './config-text.ts';
 import { type CodexTerms, commandOf, isOwnCommand, QUESTIONS, REPORTS, termsIn, timeoutOf } from './hooks.ts';

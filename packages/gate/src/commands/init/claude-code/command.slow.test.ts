@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
-const MAIN = join(import.meta.dirname, '../../../main.ts');
+const MAIN = join(import.meta.dirname, '../../../../../cli/src/main.ts');
 
 let home: string;
 let project: string;
