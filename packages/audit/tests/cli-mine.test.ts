@@ -2,11 +2,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gateway, readRules, rulesPolicy } from '@assize/gate/internal/gateway';
 import { openStore } from 'assize/internal/stores';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HandClock, operator, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { runCommand } from '../../../tests/support/process/command.ts';
-import { gateway, readRules, rulesPolicy } from '../src/gateway/index.ts';
 
 let folder: string;
 const mine = (...args: string[]) => runCommand(folder, undefined, 'mine', '--store', 'sqlite:./calls.db', ...args);
