@@ -95,7 +95,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     ...['authority/', 'records/', 'writer/'],
     ...['limits/', 'coordination/', 'settle/', 'log/', 'engine/', 'body/'].map((folder) => `transactions/${folder}`),
     ...['memory/visible/', 'memory/plan/', 'memory/maintain/', 'lineage/', 'memory/recall/'],
-    ...['approve/pending/', 'approve/decide/', 'approve/', 'inspect/', 'propose/decide/', 'propose/'],
+    ...['approve/pending/', 'approve/decide/', 'approve/', 'inspect/', 'propose/'],
     ...['delegate/', 'upgrade/', 'erase/', 'memory/'],
   ],
   'packages/server/src/': [

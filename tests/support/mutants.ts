@@ -379,8 +379,8 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'runtime/propose/until-ruled.ts',
     changes: [
       [
-        'const ruled = rule(ports, gathered, {',
-        'void writer.commit(rule(ports, gathered) as never);\n    const ruled = rule(ports, gathered, {',
+        'const ruled = rule(ports, calling, {',
+        'void writer.commit(rule(ports, gathered) as never);\n    const ruled = rule(ports, calling, {',
       ],
     ],
     by: 'theorems',
@@ -400,7 +400,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'overlooks what is committed while it reads what was',
-    file: 'runtime/propose/decide/precondition.ts',
+    file: 'runtime/propose/precondition.ts',
     changes: [
       [
         'of this.#writer.recentCommits.since(this)) found',
@@ -412,7 +412,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'refuses for what was never written',
-    file: 'runtime/propose/decide/precondition.ts',
+    file: 'runtime/propose/precondition.ts',
     changes: [['    return found;\n', '    this.#found = found;\n    return found;\n']],
     by: 'precondition',
     property: 'refused exactly when',

@@ -77,7 +77,7 @@ export {
   withdrawnSourceOf,
 } from './memory/index.ts';
 export type { ApprovalOptions, AssizeOptions, EffectOptions, MemoryRuntimeOptions, RuntimePorts } from './options.ts';
-export type { ForeseenProposal } from './propose/decide/gathered-proposal.ts';
+export type { ForeseenProposal } from './propose/gather.ts';
 export type { EffectOutcome, EffectsStatus } from './records/effect-outcome.ts';
 export { COMPILER_VERSION, digestOf } from './records/entry-payloads.ts';
 export type { ErasureInput, ErasurePreview, ErasureRuling } from './records/erasure-input.ts';

@@ -7,7 +7,7 @@ import { verified } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
 import type { ErasedPartition } from '../memory/plan/close-erased.ts';
 import type { BeliefPlanner } from '../memory/plan/plan-beliefs.ts';
-import type { RulingPorts } from '../propose/decide/proposal-ports.ts';
+import type { RulingPorts } from '../propose/ports.ts';
 import { rule } from '../propose/rule.ts';
 import type { BeliefSelector } from '../records/belief-selector.ts';
 import type { ErasureInput, ErasurePreview, ErasureRuling } from '../records/erasure-input.ts';

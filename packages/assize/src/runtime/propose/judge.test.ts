@@ -4,7 +4,7 @@ import { createOracle } from '#oracle';
 import { openStore } from '#stores';
 import { committed, onClinics, writ } from '../../../../../tests/support/clinic/clinic-memory.ts';
 import { HandClock, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import type { ForeseenProposal } from './decide/gathered-proposal.ts';
+import type { ForeseenProposal } from './gather.ts';
 
 const believe = (predicate: string, object: string): ForeseenProposal => ({
   action: 'assize.believe',

@@ -1,5 +1,8 @@
+import { arg, checkArgument } from '#base';
 import type { ProposedCall } from '#kernel';
-import type { Instant } from '#ledger';
+import type { Hash, Instant } from '#ledger';
+import { Expiries } from '../approve/pending/expire.ts';
+import type { TrajectoryContext } from '../context.ts';
 import type { GatheredProposal } from '../records/intent.ts';
 import { type Judgement, judgementOf, refusedBy } from '../records/judgement.ts';
 import { SaltSource } from '../records/salts.ts';
@@ -7,12 +10,13 @@ import type { CommitPlan } from '../records/tool-authority.ts';
 import { planOnly } from '../transactions/body/plan-only.ts';
 import { requireTools } from '../transactions/body/run-transaction.ts';
 import { DEADLINE_MS } from '../transactions/body/transaction-options.ts';
+import { TurnScopedPorts } from '../writer/turn-ports.ts';
 import { type RulingStep, untilCommitted } from '../writer/until-committed.ts';
-import { callsNow } from './decide/calls-now.ts';
-import { decideProposal, outdatedCalls, type RulingOptions } from './decide/decide-proposal.ts';
-import { checkQueue } from './decide/full-queue.ts';
-import { type ForeseenProposal, gatherForeseen } from './decide/gathered-proposal.ts';
-import type { ProposalPorts } from './decide/proposal-ports.ts';
+import { Writer } from '../writer/writer.ts';
+import { callsNow } from './calls-now.ts';
+import { type ForeseenProposal, gatherForeseen } from './gather.ts';
+import type { ProposalPorts } from './ports.ts';
+import { checkQueue, decideProposal, outdatedCalls, type RulingOptions } from './rule.ts';
 
 /**
  * The ruling that a proposal would get now, and the change that it would record. Nothing is
@@ -95,4 +99,28 @@ function judgingStep(
     if (busy !== undefined) return { needs: () => busy };
     return writer.runRuling(judged);
   };
+}
+
+/**
+ * The ruling that a proposal would have had after an entry: with the state, the writs, the open
+ * approvals and the domain of that time. The clock shows the time of the entry. Nothing is written:
+ * the memory is made for this call, and no other caller uses it.
+ *
+ * @throws RuntimeError `not_found`, `domain_mismatch`, `invalid_ledger`, `unknown_writ`, `bad_writ`
+ */
+export async function judgeAt(
+  context: TrajectoryContext,
+  trajectoryId: string,
+  entryId: Hash,
+  input: ForeseenProposal,
+): Promise<Judgement> {
+  checkArgument(arg.text, entryId, 'at');
+  const parts = await context.partsAt(trajectoryId, entryId);
+  const { chain } = parts;
+  const clock = { now: () => chain.at };
+  const turn = new TurnScopedPorts(trajectoryId, clock, context.random, () => chain.head as Hash);
+  const then = { ...context, clock, reservedFor: () => [], saltGenerator: turn.saltGenerator };
+  const writer = new Writer(trajectoryId, parts, then);
+  const ports = { writer, beliefs: undefined, effects: context.effects, expiries: new Expiries(writer), turn };
+  return judgeProposalHere(ports, input);
 }

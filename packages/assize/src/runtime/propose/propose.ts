@@ -5,7 +5,7 @@ import { currentTracer, type Tracer } from '#traces';
 import type { PendingStatus } from '../approve/approvals.ts';
 import type { WritChain } from '../authority/writs.ts';
 import type { EffectOutcome } from '../records/effect-outcome.ts';
-import { checkProposal, isForFailure, type ProposalInput, underWrit } from '../records/intent.ts';
+import { checkProposal, isForFailure, type ProposalInput } from '../records/intent.ts';
 import type { Judgement } from '../records/judgement.ts';
 import { checkObserved } from '../records/pending-proposal.ts';
 import type { Proposer } from '../records/proposer.ts';
@@ -14,11 +14,11 @@ import { type Ruling, withFindings } from '../records/ruling.ts';
 import { toldName, toldRuling } from '../records/told-ruling.ts';
 import type { CommitPlan } from '../records/tool-authority.ts';
 import { wholeRuling } from '../transactions/body/await-outcome.ts';
-import { callsNow, declaresCalls, NO_CALLS } from './decide/calls-now.ts';
-import { type ForeseenProposal, observedByKey, presentWrit, readSubmission } from './decide/gathered-proposal.ts';
-import { Precondition } from './decide/precondition.ts';
-import type { ProposalPorts } from './decide/proposal-ports.ts';
+import { callsNow, declaresCalls, NO_CALLS } from './calls-now.ts';
+import { type ForeseenProposal, gatherNow, observedByKey, presentWrit, readProposal, underWrit } from './gather.ts';
 import { judgeProposal } from './judge.ts';
+import type { ProposalPorts } from './ports.ts';
+import { Precondition } from './precondition.ts';
 import { lastRuling, rulingFor } from './rulings-by-key.ts';
 import { untilRuled } from './until-ruled.ts';
 
@@ -69,7 +69,7 @@ export class Proposals implements Proposer {
     const unchanged = precondition === undefined ? undefined : new Precondition(writer, precondition);
     const nonce = key ?? randomHex(writer.context.random, 16);
     const isRead = acting !== undefined;
-    const read = readSubmission(this.#ports, input, { nonce, isRead, isOwn: isRead || isForFailure(key) });
+    const read = readProposal(this.#ports, input, { nonce, isRead, isOwn: isRead || isForFailure(key) });
     if (writer.isLikelyStale) await writer.refresh();
     let presented: WritChain;
     try {
@@ -110,15 +110,13 @@ export class Proposals implements Proposer {
   /** The id of a proposal with a key, as `propose` gives it. */
   idOf(input: ProposalInput): Hash {
     checkProposal(input);
-    const read = readSubmission(this.#ports, input, { nonce: input.idempotencyKey ?? '' });
-    return underWrit(read, presentWrit(this.#ports.writer, input.writ), undefined).proposalId;
+    return gatherNow(this.#ports, input, { nonce: input.idempotencyKey ?? '' }).proposalId;
   }
 
   declaredCalls(input: ProposalInput): readonly ProposedCall[] {
     const { writer } = this.#ports;
     if (!declaresCalls(writer.parts.domain, input.action)) return NO_CALLS;
-    const read = readSubmission(this.#ports, input, { nonce: '', isOwn: true, isRead: true });
-    return callsNow(writer, underWrit(read, presentWrit(writer, input.writ), undefined));
+    return callsNow(writer, gatherNow(this.#ports, input, { nonce: '', isOwn: true, isRead: true }));
   }
 
   rulingFor(key: string, principal: string): Promise<Ruling | undefined> {

@@ -5,9 +5,9 @@ import { SaltSource } from '../records/salts.ts';
 import { wholeRuling } from '../transactions/body/await-outcome.ts';
 import { DeclaredCalls } from '../transactions/body/declared-calls.ts';
 import { type Planned, type RulingStep, untilCommitted } from '../writer/until-committed.ts';
-import { callsNow, declaresCalls } from './decide/calls-now.ts';
-import type { Precondition } from './decide/precondition.ts';
-import type { ProposalPorts } from './decide/proposal-ports.ts';
+import { callsNow, declaresCalls } from './calls-now.ts';
+import type { ProposalPorts } from './ports.ts';
+import type { Precondition } from './precondition.ts';
 import { rule } from './rule.ts';
 import { previousRuling } from './rulings-by-key.ts';
 

@@ -1,28 +1,8 @@
-import { type Writ, writId } from '#authority';
+import type { Writ } from '#authority';
 import { type ArgumentRefusal, type ArgumentSchema, arg, checkArgument, type Json } from '#base';
-import {
-  type CanonLimits,
-  composed,
-  composedJson,
-  contentHash,
-  copyJson,
-  DEFAULT_LIMITS,
-  hashText,
-  plainText,
-} from '#canon';
+import { type CanonLimits, composed, composedJson, copyJson, DEFAULT_LIMITS, hashText, plainText } from '#canon';
 import type { ActionName, ArgsOf, Domain, Intent, IsUntyped, Observed, RoleFor } from '#kernel';
-import {
-  type BlobRow,
-  type Hash,
-  isHash,
-  type Observation,
-  type RoleRef,
-  store,
-  TOKEN_BY,
-  TRACEPARENT,
-  traceparentOf,
-} from '#ledger';
-import { ORACLE_LIMITS, turnNamedBy } from '#oracle';
+import type { BlobRow, Hash, Observation, RoleRef } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
 import { withinEntrySize } from './entry-size.ts';
@@ -139,7 +119,7 @@ export interface GatheredProposal {
 }
 
 /** For values from callers, which may have any origin. */
-const FOREIGN = Object.freeze({ foreign: true });
+export const FOREIGN: Partial<CanonLimits> = Object.freeze({ foreign: true });
 
 /**
  * Prefixes of the runtime's own idempotency keys: for tool transactions, and for the actions after
@@ -171,7 +151,7 @@ const NAME_MAX = 512;
 
 const NAME = arg.of(`text of at most ${NAME_MAX} characters`, isName);
 const NOT_EMPTY = arg.of(`text of 1 to ${NAME_MAX} characters`, (value) => isName(value) && value !== '');
-const GIVEN = arg.of('given', isGiven);
+export const GIVEN: ArgumentSchema = arg.of('given', isGiven);
 const WRIT = arg.of(
   'a writ, or the id of a known writ',
   (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
@@ -180,11 +160,6 @@ const PRINCIPAL = arg.optional(arg.text);
 const KEY = arg.optional(NOT_EMPTY);
 const TOKEN_MAKERS = arg.optional(arg.list(NAME));
 const OBSERVATIONS = arg.optional(arg.of('a list', Array.isArray));
-// Also for a field that is undefined: without its key an observation would be by value.
-const ORACLE_KEY = arg.of('64 lower-case hex digits', isHash);
-const BY_VALUE = arg.of('left out, because the value is in the oracle log', (value) => value !== true);
-const SENSITIVE = arg.optional(arg.flag);
-
 /**
  * The parts of a proposal that are not the caller's own data. An unknown field is refused: a
  * misspelled one would pass for an omitted one, such as a key or a condition.
@@ -210,15 +185,6 @@ const PROPOSAL = arg.all(
       arg.at('tokenBy', TOKEN_MAKERS(tokenBy)) ??
       arg.at('observations', OBSERVATIONS(observations)),
   ),
-);
-
-const OBSERVATION_FIELDS = arg.known<ObservationInput>({ name: true, value: true, sensitive: true, oracle_key: true });
-const OBSERVATION = arg.row<ReadObservation>(
-  ({ name, value, isKeyed, oracleKey, sensitive }) =>
-    arg.at('name', arg.text(name)) ??
-    arg.at('value', GIVEN(value)) ??
-    arg.at('oracle_key', isKeyed ? ORACLE_KEY(oracleKey) : undefined) ??
-    arg.at('sensitive', SENSITIVE(sensitive) ?? (isKeyed ? BY_VALUE(sensitive) : undefined)),
 );
 
 const ROLE_PARAMS = arg.of('given; pass {} if it needs none', isGiven);
@@ -260,117 +226,17 @@ export function parseIntent(
   return { action, role: { name: read.name, params }, args: composedJson(given) };
 }
 
-/** How the parts of a proposal are read. */
-interface ReadingTerms {
-  readonly domain: Domain;
-  readonly trajectoryId: string;
-  readonly nonce: string;
-  readonly unsalted: boolean;
-  /** Whether the runtime itself made the observations. */
-  readonly isOwn: boolean;
-  /**
-   * Whether the values were already read, as a transaction reads its inputs and the answers of its
-   * tools. They are not shared.
-   */
-  readonly isRead: boolean;
-  /**
-   * Whether the proposal belongs to a recorded turn. Observations of a turn keep the names that
-   * they have in it.
-   */
-  readonly isTurn: boolean;
-}
-
-/** The parts of a proposal that its caller gave, before its writ is looked up. */
-export interface ReadProposal
-  extends Pick<GatheredProposal, 'intent' | 'observed' | 'observations' | 'blobs' | 'invalidObservationName'> {
-  readonly trajectoryId: string;
-  readonly nonce: string;
-  readonly key: string | undefined;
-  /** The principal that the caller named. */
-  readonly principal: string | undefined;
-}
-
-/**
- * Reads all of a proposal before it is adjudicated (docs/decisions/001-order-of-a-proposal.md),
- * once and synchronously. Later changes by the caller, during awaits, have no effect.
- *
- * @throws RuntimeError `bad_intent`; CanonError for a value that cannot be canonicalised. Both are
- * errors of the call, not entries
- */
-export function readProposal(input: ProposalInput, place: ReadingTerms): ReadProposal {
-  const { action, role, args } = place.isRead ? (input as Intent) : parseIntent(input, place.domain);
-  const blobs: BlobRow[] = [];
-  const observed: Observed[] = [];
-  let misnamed: RuntimeError | undefined;
-  const observations: GatheredObservation[] = [];
-  let index = 0;
-  for (const observation of input.observations ?? []) {
-    const { name, value: given, isKeyed, oracleKey, sensitive } = readObservation(observation, index++);
-    if (!place.isOwn && !(place.isTurn && isKeyed)) misnamed ??= observationNameFault(name);
-    // Answers in the oracle log may have any size.
-    const value = place.isRead
-      ? (given as Json)
-      : copied('The value of an observation', given, isKeyed ? ORACLE_LIMITS : FOREIGN);
-    observed.push({ name, value });
-    if (!isKeyed) {
-      const isSalted = sensitive === true;
-      observations.push({ unsalted: { name, value: isSalted ? value : store(value, blobs) }, isSalted });
-      continue;
-    }
-    const named = { name, oracle_key: oracleKey };
-    // The hash of a turn stays unsalted: it pins the turns before it, and its 32 random bytes
-    // cannot be guessed.
-    const isTurn = turnNamedBy(place.trajectoryId, named) !== undefined;
-    const seen = { hash: contentHash(value, ORACLE_LIMITS), ...named };
-    observations.push({ unsalted: seen, isSalted: !isTurn && !place.unsalted });
-  }
-  const trace = traceparentOf(input.traceparent);
-  // For people only: the domain sees neither, so they change no ruling.
-  if (trace !== undefined) observations.push({ unsalted: { name: TRACEPARENT, value: trace }, isSalted: false });
-  const makers = [...(input.tokenBy ?? [])];
-  if (makers.length > 0) observations.push({ unsalted: { name: TOKEN_BY, value: makers }, isSalted: false });
-  const { idempotencyKey: key, principal } = input;
-  if (misnamed !== undefined && key === undefined) throw misnamed;
-  const { trajectoryId, nonce } = place;
-  const intent = { action, role, args };
-  return {
-    trajectoryId,
-    nonce,
-    key,
-    principal,
-    intent,
-    observed,
-    observations,
-    blobs,
-    invalidObservationName: misnamed,
-  };
-}
-
-/** The proposal under its writ. @throws CanonError `too_large` */
-export function underWrit(read: ReadProposal, writ: WritChain, commitPlan: CommitPlan | undefined): GatheredProposal {
-  const { trajectoryId, nonce, key, intent, observed, observations, blobs, invalidObservationName } = read;
-  const principal = read.principal === undefined ? writ.writ.subject : composed(read.principal);
-  return {
-    proposalId: proposalIdOf(read, { trajectoryId, nonce, writ: writId(writ.writ) }),
-    keyHash: key === undefined ? undefined : keyHashOf(key, principal, trajectoryId),
-    intent,
-    observed,
-    observations,
-    blobs,
-    writ,
-    principal,
-    commitPlan,
-    invalidObservationName,
-  };
-}
-
 /**
  * The id of a proposal in a trajectory, under a writ. A repetition in another trace, or under
  * another token, is the same proposal. @throws CanonError `too_large`
  */
 export function proposalIdOf(
-  { intent, observations }: Pick<ReadProposal, 'intent' | 'observations'>,
-  { trajectoryId: trajectory, nonce, writ }: Pick<ReadProposal, 'trajectoryId' | 'nonce'> & { readonly writ: Hash },
+  { intent, observations }: Pick<GatheredProposal, 'intent' | 'observations'>,
+  {
+    trajectoryId: trajectory,
+    nonce,
+    writ,
+  }: { readonly trajectoryId: string; readonly nonce: string; readonly writ: Hash },
 ): Hash {
   const { action, args, role } = intent;
   const seen = seenObservations(observations.map(({ unsalted }) => unsalted));
@@ -393,13 +259,15 @@ export function checkObservationName(name: string): void {
   if (refused !== undefined) throw refused;
 }
 
-function observationNameFault(name: string): RuntimeError | undefined {
+/** The error for a name that no caller may use. Undefined for another one. */
+export function observationNameFault(name: string): RuntimeError | undefined {
   if (name.length > NAME_MAX) return badIntent(`the name of an observation must have at most ${NAME_MAX} characters`);
   if (!isToolObservation(name) && !name.startsWith(OWN_OBSERVATION)) return undefined;
   return badIntent(`the observation name ${name} is reserved for the runtime; use another name`);
 }
 
-function copied(what: string, given: unknown, limits: Partial<CanonLimits>): Json {
+/** @throws CanonError for a value that cannot be canonicalised */
+export function copied(what: string, given: unknown, limits: Partial<CanonLimits>): Json {
   return withinEntrySize(what, limits, () => copyJson(given, limits));
 }
 
@@ -409,25 +277,6 @@ function copied(what: string, given: unknown, limits: Partial<CanonLimits>): Jso
  */
 export function keyHashOf(key: string, principal: string, trajectory: string): Hash {
   return hashText(plainText({ key, principal: composed(principal), trajectory }));
-}
-
-/** The fields of an observation, each read once. */
-interface ReadObservation {
-  readonly name: string;
-  readonly value: unknown;
-  /** Whether the observation is by oracle key. */
-  readonly isKeyed: boolean;
-  readonly oracleKey: Hash;
-  readonly sensitive: boolean | undefined;
-}
-
-function readObservation(given: ObservationInput, index: number): ReadObservation {
-  const argument = `proposal.observations.${index}`;
-  checkIntent(OBSERVATION_FIELDS, given, argument);
-  const { name, value, oracle_key: oracleKey, sensitive } = given as Readonly<Record<string, unknown>>;
-  const read = { name, value, isKeyed: 'oracle_key' in given, oracleKey, sensitive };
-  checkIntent(OBSERVATION, read, argument);
-  return read as ReadObservation;
 }
 
 function isName(value: unknown): value is string {

@@ -2,9 +2,9 @@ import { arg, isAssizeError } from '#base';
 import { parsePointer, toPointer } from '#canon';
 import { type Intent, ReadSet } from '#kernel';
 import { checkRow, type EntryRow, type Hash, isBlobRef, isHash } from '#ledger';
-import { RuntimeError } from '../../errors.ts';
-import { badIntent, checkIntent, type PreconditionInput } from '../../records/intent.ts';
-import type { Writer } from '../../writer/writer.ts';
+import { RuntimeError } from '../errors.ts';
+import { badIntent, checkIntent, type PreconditionInput } from '../records/intent.ts';
+import type { Writer } from '../writer/writer.ts';
 
 /** Maximum number of paths per proposal. */
 const PLACES_MAX = 1_000;

@@ -1,8 +1,8 @@
-import type { Expiries } from '../../approve/pending/expire.ts';
-import type { BeliefPlanner } from '../../memory/plan/plan-beliefs.ts';
-import type { TransactionEngines } from '../../transactions/engine/engines.ts';
-import type { TurnScopedPorts } from '../../writer/turn-ports.ts';
-import type { Writer } from '../../writer/writer.ts';
+import type { Expiries } from '../approve/pending/expire.ts';
+import type { BeliefPlanner } from '../memory/plan/plan-beliefs.ts';
+import type { TransactionEngines } from '../transactions/engine/engines.ts';
+import type { TurnScopedPorts } from '../writer/turn-ports.ts';
+import type { Writer } from '../writer/writer.ts';
 
 /** The parts of the runtime that rule on the proposals of a trajectory. */
 export interface RulingPorts {

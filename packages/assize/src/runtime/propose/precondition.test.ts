@@ -1,14 +1,14 @@
 import { backtest, deepReplay } from '@assize/audit/internal/replay';
 import { describe, expect, test, vi } from 'vitest';
 import { seededRandom } from '#oracle';
-import { ward } from '../../../../../../tests/support/clinic/ward.ts';
-import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../../../../../tests/support/ledger/desk.ts';
-import { intent, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
-import type { Assize } from '../../assize.ts';
-import type { PreconditionInput } from '../../records/intent.ts';
-import type { Ruling } from '../../records/ruling.ts';
-import type { Trajectory } from '../../trajectory.ts';
-import { RecentCommits } from '../../writer/recent-commits.ts';
+import { ward } from '../../../../../tests/support/clinic/ward.ts';
+import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../../../../tests/support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import type { Assize } from '../assize.ts';
+import type { PreconditionInput } from '../records/intent.ts';
+import type { Ruling } from '../records/ruling.ts';
+import type { Trajectory } from '../trajectory.ts';
+import { RecentCommits } from '../writer/recent-commits.ts';
 
 const worker = writFor('agent');
 const desk = deskOf('footprint');
