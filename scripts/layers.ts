@@ -93,7 +93,9 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'packages/assize/src/ledger/': ['entry/', 'ports/', 'rules/', 'replay/', 'log/'],
   'packages/assize/src/runtime/': [
     ...['authority/', 'records/', 'writer/'],
-    ...['limits/', 'coordination/', 'settle/', 'log/', 'engine/', 'body/'].map((folder) => `transactions/${folder}`),
+    ...['limits/', 'coordination/', 'settle/', 'log/', 'engine/', 'body/', 'commit/'].map(
+      (folder) => `transactions/${folder}`,
+    ),
     ...['memory/visible/', 'memory/plan/', 'memory/maintain/', 'lineage/', 'memory/recall/'],
     ...['approve/pending/', 'approve/decide/', 'approve/', 'inspect/', 'propose/'],
     ...['delegate/', 'upgrade/', 'erase/', 'memory/'],

@@ -8,7 +8,7 @@ import { fsck } from '#checkpoints';
 import { type EntrySigner, Replayer, type SnapshotRow } from '#ledger';
 import type { AssizeOptions } from '#runtime';
 import { snapshotSecretOf } from '../../packages/assize/src/runtime/options.ts';
-import { foldTrajectory } from '../../packages/assize/src/runtime/writer/fold.ts';
+import { foldTrajectory } from '../../packages/assize/src/runtime/writer/load/fold.ts';
 import { type SnapshotKeys, snapshotOf } from '../../packages/assize/src/runtime/writer/snapshots/snapshot.ts';
 import { desk } from '../support/ledger/desk.ts';
 import { keysOf } from '../support/ledger/rows.ts';

@@ -15,7 +15,7 @@ import { Replayer } from '#ledger';
 import { signerKey } from '#merkle';
 import { verifyStore } from '#runtime';
 import { openStore } from '#stores';
-import { foldTrajectory } from '../../packages/assize/src/runtime/writer/fold.ts';
+import { foldTrajectory } from '../../packages/assize/src/runtime/writer/load/fold.ts';
 import { snapshotOf } from '../../packages/assize/src/runtime/writer/snapshots/snapshot.ts';
 import catalogue from '../../packages/postgres/src/schema/catalogue.json' with { type: 'json' };
 import { answered } from '../support/clinic/answers-about-patient.ts';

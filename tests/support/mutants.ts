@@ -388,7 +388,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'forgets the freeze',
-    file: 'runtime/writer/freeze.ts',
+    file: 'runtime/writer/freeze/freeze.ts',
     changes: [
       [
         'if (chain.open.size === 0) return undefined;\n  const { reads',
@@ -454,7 +454,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'ignores a reservation',
-    file: 'runtime/writer/freeze.ts',
+    file: 'runtime/writer/freeze/freeze.ts',
     changes: [
       [
         'reservations.near({ chain, domain, world }, changes, at);',
@@ -473,7 +473,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'lets a reserved member be changed',
-    file: 'runtime/writer/freeze.ts',
+    file: 'runtime/writer/freeze/freeze.ts',
     changes: [['.first(places, [], at)', '.first([], [], at)']],
     by: 'reservations',
     property: 'others go on beside pending proposals',
@@ -787,7 +787,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'lets proposals pass beside a reservation',
-    file: 'runtime/writer/freeze.ts',
+    file: 'runtime/writer/freeze/freeze.ts',
     changes: [
       [
         'reservations.near({ chain, domain, world }, changes, at);',
@@ -831,7 +831,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'forgets keys where a branch begins',
-    file: 'runtime/writer/source-rulings.ts',
+    file: 'runtime/writer/known/source-rulings.ts',
     changes: [['if (seq === undefined) continue;', 'if (seq !== -1) continue;']],
     by: 'mixed-schedules',
     property: 'Lemmas A.48, A.49',

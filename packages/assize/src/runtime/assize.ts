@@ -53,7 +53,7 @@ import type { EffectOutcome } from './records/effect-outcome.ts';
 import { reportFailure } from './records/report-failure.ts';
 import { type Ruling, rulingOf } from './records/ruling.ts';
 import { Trajectory } from './trajectory.ts';
-import { awaitOutcomes, wholeRuling } from './transactions/body/await-outcome.ts';
+import { awaitOutcomes, wholeRuling } from './transactions/commit/await-outcome.ts';
 import type { UnresolvedEffect } from './transactions/engine/engine.ts';
 import type { TransactionEngines } from './transactions/engine/engines.ts';
 import {
@@ -68,16 +68,16 @@ import type { FailedCommit, OnFailureOutcome } from './transactions/settle/on-fa
 import { requireGiven, Upgrades } from './upgrade/upgrade.ts';
 import type { Upgrade, UpgradeOptions } from './upgrade/upgrade-input.ts';
 import type { AwaitOptions } from './writer/await-options.ts';
-import { copyOf, type FoldedTrajectory } from './writer/fold.ts';
-import { type FollowedStore, Follower } from './writer/follower.ts';
-import { TrajectoryLoader, unmade, valid } from './writer/load.ts';
-import { Notifications } from './writer/notifications.ts';
-import { PastFolds } from './writer/past-folds.ts';
+import { SourceRulings } from './writer/known/source-rulings.ts';
+import { Notifications } from './writer/listeners/notifications.ts';
+import { copyOf, type FoldedTrajectory } from './writer/load/fold.ts';
+import { type FollowedStore, Follower } from './writer/load/follower.ts';
+import { TrajectoryLoader, unmade, valid } from './writer/load/load.ts';
+import { PastFolds } from './writer/load/past-folds.ts';
+import { partsRead, partsUnder } from './writer/load/state.ts';
 import type { ReplayBase, TrajectoryState } from './writer/ports.ts';
 import { isSigner } from './writer/require-signer.ts';
 import { Snapshots } from './writer/snapshots/snapshots.ts';
-import { SourceRulings } from './writer/source-rulings.ts';
-import { partsRead, partsUnder } from './writer/state.ts';
 import { TurnScopedPorts } from './writer/turn-ports.ts';
 import { Writer } from './writer/writer.ts';
 

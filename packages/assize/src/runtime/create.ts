@@ -25,12 +25,12 @@ import { PayloadBlobs } from './records/payload-blobs.ts';
 import { randomHex } from './records/random-hex.ts';
 import { checkWrits, policyHash, refOf, rootPayload, splitInitialState, vectorOf } from './records/root-payload.ts';
 import { positionedSalts } from './records/salts.ts';
+import { resolveUnknownCommit } from './writer/append-errors.ts';
 import { applyEntry } from './writer/apply.ts';
-import { valid } from './writer/load.ts';
+import { valid } from './writer/load/load.ts';
+import { partsToBegin, worldOf } from './writer/load/state.ts';
 import type { TrajectoryState, WriterContext } from './writer/ports.ts';
 import { wrongSigner } from './writer/require-signer.ts';
-import { resolveUnknownCommit } from './writer/resolve-unknown-commit.ts';
-import { partsToBegin, worldOf } from './writer/state.ts';
 import { clockOf } from './writer/writer.ts';
 
 export interface CreateOptions {

@@ -100,17 +100,17 @@ export {
   rulingOf,
 } from './records/ruling.ts';
 export { Trajectory } from './trajectory.ts';
-export { requestOf, wholeRuling } from './transactions/body/await-outcome.ts';
 export type { TransactionIntent } from './transactions/body/branch.ts';
 export type { BranchResult, Transaction } from './transactions/body/transaction.ts';
 export type { TransactionOptions } from './transactions/body/transaction-options.ts';
-export type { TransactionOutcome } from './transactions/body/transaction-outcome.ts';
+export { requestOf, wholeRuling } from './transactions/commit/await-outcome.ts';
+export type { TransactionOutcome } from './transactions/commit/transaction-outcome.ts';
 export type { UnresolvedEffect } from './transactions/engine/engine.ts';
 export type { Frontier } from './transactions/engine/engines.ts';
 export type { EffectResolution, ResolvedEffect } from './transactions/engine/human-decision.ts';
 export type { ClosedProposal, Upgrade, UpgradeOptions, UpgradeOverride } from './upgrade/upgrade-input.ts';
 export type { AwaitOptions } from './writer/await-options.ts';
-export type { ApprovalListeners, PendingNotification, ResolvedNotification } from './writer/notifications.ts';
+export type { ApprovalListeners, PendingNotification, ResolvedNotification } from './writer/listeners/notifications.ts';
+export type { SliceListener } from './writer/listeners/subscriptions.ts';
 export type { SnapshotListener } from './writer/snapshots/snapshots.ts';
-export type { SliceListener } from './writer/subscriptions.ts';
 export type { TurnPorts } from './writer/turn-ports.ts';

@@ -19,7 +19,7 @@ import { RuntimeError } from './errors.ts';
 import type { Judge } from './memory/plan/votes.ts';
 import { DOMAINS, requireOwnDomains } from './option-names.ts';
 import { type EngineOptions, type Frontier, TransactionEngines } from './transactions/engine/engines.ts';
-import type { ApprovalListeners } from './writer/notifications.ts';
+import type { ApprovalListeners } from './writer/listeners/notifications.ts';
 import { requireSignerAfter } from './writer/require-signer.ts';
 import type { SnapshotListener } from './writer/snapshots/snapshots.ts';
 

@@ -32,18 +32,18 @@ import { checkKey, type Proposal, type ProposalInput } from './records/intent.ts
 import type { Judgement } from './records/judgement.ts';
 import { type RuledProposal, ruledProposal } from './records/ruled-proposal.ts';
 import type { Ruling } from './records/ruling.ts';
-import { TransactionRunner } from './transactions/body/run-transaction.ts';
 import type { Transaction } from './transactions/body/transaction.ts';
 import type { TransactionOptions } from './transactions/body/transaction-options.ts';
-import type { TransactionOutcome } from './transactions/body/transaction-outcome.ts';
+import { TransactionRunner } from './transactions/commit/run-transaction.ts';
+import type { TransactionOutcome } from './transactions/commit/transaction-outcome.ts';
 import { type LedgerWriter, OpenLedgerWriter } from './transactions/settle/ledger-writer.ts';
 import { type FailedCommit, type OnFailureOutcome, proposeOnFailure } from './transactions/settle/on-failure.ts';
 import { requireGiven, Upgrades } from './upgrade/upgrade.ts';
 import type { Upgrade, UpgradeOptions } from './upgrade/upgrade-input.ts';
+import type { SliceListener } from './writer/listeners/subscriptions.ts';
 import type { TrajectoryState } from './writer/ports.ts';
 import { COMMIT_ATTEMPTS_MAX } from './writer/prepared.ts';
 import { leaveFromMemory, type SnapshotSink } from './writer/snapshots/from-memory.ts';
-import type { SliceListener } from './writer/subscriptions.ts';
 import { type TurnPorts, TurnScopedPorts } from './writer/turn-ports.ts';
 import { Writer } from './writer/writer.ts';
 

@@ -2,7 +2,7 @@ import type { Hash } from '#ledger';
 import { amendmentPayload } from '../records/entry-payloads.ts';
 import { type ApprovalInput, type Ruling, rulingFrom } from '../records/ruling.ts';
 import { SaltSource } from '../records/salts.ts';
-import { DeclaredCalls } from '../transactions/body/declared-calls.ts';
+import { DeclaredCalls } from '../transactions/commit/declared-calls.ts';
 import { callsOfAmended, readAmended } from './decide/amended-proposal.ts';
 import type { ApprovalPorts } from './decide/approval-ports.ts';
 import { AMENDED, ApprovedStatements } from './decide/approved-statements.ts';

@@ -14,7 +14,7 @@ import {
   rulingFrom,
 } from '../records/ruling.ts';
 import { toldName, toldRuling } from '../records/told-ruling.ts';
-import { wholeRuling } from '../transactions/body/await-outcome.ts';
+import { wholeRuling } from '../transactions/commit/await-outcome.ts';
 import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../writer/await-options.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';

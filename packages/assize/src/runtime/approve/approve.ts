@@ -12,7 +12,7 @@ import {
   rulingFrom,
 } from '../records/ruling.ts';
 import { SaltSource } from '../records/salts.ts';
-import type { ResumedTransaction } from '../transactions/body/resume-approved.ts';
+import type { ResumedTransaction } from '../transactions/commit/resume-approved.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import { scrub } from '../writer/scrub.ts';
 import { amend } from './amend.ts';

@@ -12,7 +12,7 @@ import type { AssizeOptions } from '../options.ts';
 import type { FinalRuling } from '../records/ruling.ts';
 import type { Trajectory } from '../trajectory.ts';
 import { POLL_MS } from '../writer/await-options.ts';
-import { WakeSignal } from '../writer/signal.ts';
+import { WakeSignal } from '../writer/listeners/signal.ts';
 
 const worker = writFor('agent');
 const desk = deskOf();

@@ -1,8 +1,8 @@
 import { arg, checkArgument, isAssizeError } from '#base';
 import { type Hash, type Instant, isExpired, type LedgerStore, type PendingPayload } from '#ledger';
-import type { FoldedTrajectory } from '../writer/fold.ts';
-import { type TrajectoryLoader, unmade } from '../writer/load.ts';
-import type { PastFolds } from '../writer/past-folds.ts';
+import type { FoldedTrajectory } from '../writer/load/fold.ts';
+import { type TrajectoryLoader, unmade } from '../writer/load/load.ts';
+import type { PastFolds } from '../writer/load/past-folds.ts';
 import { later } from '../writer/writer.ts';
 
 /** Selects pending proposals. */

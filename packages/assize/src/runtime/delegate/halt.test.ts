@@ -30,7 +30,7 @@ import { keysOf } from '../../../../../tests/support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Trajectory } from '../trajectory.ts';
-import { foldTrajectory } from '../writer/fold.ts';
+import { foldTrajectory } from '../writer/load/fold.ts';
 import { snapshotOf } from '../writer/snapshots/snapshot.ts';
 
 const office = writFor('security', { actions: ['assize.halt'], scopes: ['halt:**'], nonce: 'office' });

@@ -33,7 +33,7 @@ import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledge
 import { listWrits } from '../inspect/list-writs.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Trajectory } from '../trajectory.ts';
-import { foldTrajectory } from '../writer/fold.ts';
+import { foldTrajectory } from '../writer/load/fold.ts';
 import { snapshotOf } from '../writer/snapshots/snapshot.ts';
 import type { TrajectoryWrits } from './revoke.ts';
 

@@ -1,7 +1,7 @@
 import { type Writ, writId } from '#authority';
 import { type Amounts, type EffectStore, type Hash, type LedgerStore, Replayer } from '#ledger';
 import { reservedInLog } from '../transactions/log/undo-budget.ts';
-import { foldTrajectory } from '../writer/fold.ts';
+import { foldTrajectory } from '../writer/load/fold.ts';
 
 /** A writ that a trajectory knows, with its status after the last entry. */
 export interface ListedWrit {

@@ -21,7 +21,7 @@ import { verifyStore } from '../inspect/verify.ts';
 import type { ErasureRuling } from '../records/erasure-input.ts';
 import type { Ruling } from '../records/ruling.ts';
 import type { Trajectory } from '../trajectory.ts';
-import { foldTrajectory } from '../writer/fold.ts';
+import { foldTrajectory } from '../writer/load/fold.ts';
 import { snapshotOf } from '../writer/snapshots/snapshot.ts';
 import type { Memory } from './index.ts';
 

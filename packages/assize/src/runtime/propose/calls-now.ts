@@ -1,6 +1,6 @@
 import { type Domain, type InputCall, type ProposedCall, plannedCalls } from '#kernel';
 import type { GatheredProposal } from '../records/intent.ts';
-import { frozenFor } from '../writer/freeze.ts';
+import { frozenFor } from '../writer/freeze/freeze.ts';
 import type { Writer } from '../writer/writer.ts';
 
 export const NO_CALLS: readonly InputCall[] = [];

@@ -8,7 +8,7 @@ import type { Assize } from '../assize.ts';
 import type { PreconditionInput } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
 import type { Trajectory } from '../trajectory.ts';
-import { RecentCommits } from '../writer/recent-commits.ts';
+import { RecentCommits } from '../writer/known/recent-commits.ts';
 
 const worker = writFor('agent');
 const desk = deskOf('footprint');

@@ -13,7 +13,7 @@ import { randomHex } from '../records/random-hex.ts';
 import { type Ruling, withFindings } from '../records/ruling.ts';
 import { toldName, toldRuling } from '../records/told-ruling.ts';
 import type { CommitPlan } from '../records/tool-authority.ts';
-import { wholeRuling } from '../transactions/body/await-outcome.ts';
+import { wholeRuling } from '../transactions/commit/await-outcome.ts';
 import { callsNow, declaresCalls, NO_CALLS } from './calls-now.ts';
 import { type ForeseenProposal, gatherNow, observedByKey, presentWrit, readProposal, underWrit } from './gather.ts';
 import { judgeProposal } from './judge.ts';

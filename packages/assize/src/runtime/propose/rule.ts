@@ -16,7 +16,7 @@ import type { PendingQuestions } from '../records/questions.ts';
 import { type Ruling, rulingFrom, withFindings } from '../records/ruling.ts';
 import { SaltSource } from '../records/salts.ts';
 import { checkBufferedTools, withTools } from '../records/tool-authority.ts';
-import { frozenByReservations, frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze.ts';
+import { frozenByReservations, frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze/freeze.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import type { Unrecorded } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';

@@ -3,7 +3,7 @@ import type { PendingStatus } from '../approve/approvals.ts';
 import { RuntimeError } from '../errors.ts';
 import { type GatheredProposal, keyHashOf, proposalIdOf } from '../records/intent.ts';
 import { type Ruling, rulingOf, withFindings } from '../records/ruling.ts';
-import { requestKeyOf } from '../writer/request-index.ts';
+import { requestKeyOf } from '../writer/known/request-index.ts';
 import type { Writer } from '../writer/writer.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Change } from '#kernel';
 import type { BatchClock, BlobRow, Entry, EntryRow, FactWrite, Hash, Payload } from '#ledger';
+import type { SliceUpdates } from './listeners/subscriptions.ts';
 import type { TrajectoryState } from './ports.ts';
-import type { SliceUpdates } from './subscriptions.ts';
 
 /**
  * The in-memory changes that accompany an entry, besides the changes that follow from its payload.

@@ -4,11 +4,11 @@ import type { Chain, DomainRef, EntrySigner, FactWrite, LedgerStore, PartitionNa
 import type { Clock, OracleStore, Pause, Random } from '#oracle';
 import type { Writs } from '../authority/writs.ts';
 import type { SaltGenerator } from '../records/salts.ts';
-import type { FoldedTrajectory } from './fold.ts';
-import type { Notifications } from './notifications.ts';
-import type { Overrides } from './overrides.ts';
-import type { RequestIndex } from './request-index.ts';
-import type { SourceRulings } from './source-rulings.ts';
+import type { Overrides } from './known/overrides.ts';
+import type { RequestIndex } from './known/request-index.ts';
+import type { SourceRulings } from './known/source-rulings.ts';
+import type { Notifications } from './listeners/notifications.ts';
+import type { FoldedTrajectory } from './load/fold.ts';
 
 /** The parts that an open trajectory has in memory. */
 export interface TrajectoryState {

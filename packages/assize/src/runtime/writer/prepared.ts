@@ -1,7 +1,7 @@
 import type { BatchClock, BlobRow, EffectWrite, EntryRow, FactWrite, Hash, PendingPayload } from '#ledger';
 import type { BatchErasure } from '../records/entry-payloads.ts';
 import type { OpenQuestions } from '../records/questions.ts';
-import type { SliceUpdates } from './subscriptions.ts';
+import type { SliceUpdates } from './listeners/subscriptions.ts';
 
 /** Entries that the chain in memory accepted, and the answer for when they are durable. */
 export interface PreparedCommit<Answer> {

@@ -21,18 +21,17 @@ import { clockAhead, haltedError, RuntimeError } from '../errors.ts';
 import type { EntryPosition, EntryTerms } from '../records/entry-payloads.ts';
 import { withinEntrySize } from '../records/entry-size.ts';
 import type { PayloadBlobs } from '../records/payload-blobs.ts';
+import { resolveUnknownCommit, storeRefusal } from './append-errors.ts';
 import { type AdjudicatedChange, type AppliedEntry, applyEntry, type Moves, resolvedBy } from './apply.ts';
 import { WriteContention } from './contention.ts';
+import { Reservations } from './freeze/reservations.ts';
+import { RecentCommits } from './known/recent-commits.ts';
+import { WakeSignal } from './listeners/signal.ts';
+import { NO_UPDATES, type SliceUpdates, Subscriptions } from './listeners/subscriptions.ts';
+import { tellWait } from './listeners/tell-wait.ts';
 import type { TrajectoryState, TrajectoryWriterContext } from './ports.ts';
 import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from './prepared.ts';
-import { RecentCommits } from './recent-commits.ts';
 import { requireSigner } from './require-signer.ts';
-import { Reservations } from './reservations.ts';
-import { resolveUnknownCommit } from './resolve-unknown-commit.ts';
-import { WakeSignal } from './signal.ts';
-import { storeRefusal } from './store-refusals.ts';
-import { NO_UPDATES, type SliceUpdates, Subscriptions } from './subscriptions.ts';
-import { tellWait } from './tell-wait.ts';
 
 const NOTHING = (): void => undefined;
 /** When a caller that awaits this continues, the current synchronous ruling has ended. */

@@ -14,7 +14,7 @@ import { PayloadBlobs } from '../../records/payload-blobs.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import type { SaltSource } from '../../records/salts.ts';
 import { type CommitPlan, checkBufferedTools, hasToolObservation, withTools } from '../../records/tool-authority.ts';
-import { checkOthers, checkReservations, frozenByRules, frozenFor } from '../../writer/freeze.ts';
+import { checkOthers, checkReservations, frozenByRules, frozenFor } from '../../writer/freeze/freeze.ts';
 import type { Writer } from '../../writer/writer.ts';
 import type { AmendedProposal } from './amended-proposal.ts';
 import type { ApprovedStatements } from './approved-statements.ts';

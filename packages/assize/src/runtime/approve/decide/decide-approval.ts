@@ -7,7 +7,7 @@ import type { Needs } from '../../records/needs.ts';
 import type { PayloadBlobs } from '../../records/payload-blobs.ts';
 import { isAnswering } from '../../records/ruling.ts';
 import { type CommitPlan, costOf } from '../../records/tool-authority.ts';
-import { checkOthers, checkReservations } from '../../writer/freeze.ts';
+import { checkOthers, checkReservations } from '../../writer/freeze/freeze.ts';
 import type { Writer } from '../../writer/writer.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovedStatements } from './approved-statements.ts';

@@ -7,8 +7,8 @@ import { type ErasedPartition, partitionsToErase } from '../../memory/plan/close
 import { readPendingProposal } from '../../records/pending-proposal.ts';
 import type { ApprovalInput } from '../../records/ruling.ts';
 import type { CommitPlan } from '../../records/tool-authority.ts';
-import { planOfPending } from '../../transactions/body/plan-only.ts';
-import { type ResumedTransaction, resumeApproved } from '../../transactions/body/resume-approved.ts';
+import { planOfPending } from '../../transactions/commit/plan-only.ts';
+import { type ResumedTransaction, resumeApproved } from '../../transactions/commit/resume-approved.ts';
 import type { TransactionEngines } from '../../transactions/engine/engines.ts';
 import type { Writer } from '../../writer/writer.ts';
 import type { ApprovalPorts } from './approval-ports.ts';

@@ -12,7 +12,7 @@ import {
   type Work,
 } from '#effects';
 import type { EffectStore, Membership, MembershipEvent, OrderedEvent } from '#ledger';
-import { leaseLost } from '../../writer/lease-lost.ts';
+import { leaseLost } from '../../writer/append-errors.ts';
 import type { Coordination } from './coordination.ts';
 import { openTransactions } from './read-open.ts';
 

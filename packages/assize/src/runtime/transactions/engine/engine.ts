@@ -18,7 +18,7 @@ import {
   type Work,
 } from '#effects';
 import type { Hash } from '#ledger';
-import { leaseLost } from '../../writer/lease-lost.ts';
+import { leaseLost } from '../../writer/append-errors.ts';
 import type { CanonicalNames } from '../coordination/canonical-names.ts';
 import type { Coordination } from '../coordination/coordination.ts';
 import { Semaphore } from '../limits/semaphore.ts';

@@ -11,7 +11,7 @@ import {
   type TransactionState,
 } from '#effects';
 import type { BlobRow, EffectKeyRow, EffectRecordRow, EffectStore, EffectWrite } from '#ledger';
-import { storeRefusal } from '../../writer/store-refusals.ts';
+import { storeRefusal } from '../../writer/append-errors.ts';
 import type { Coordination } from '../coordination/coordination.ts';
 
 /** The transaction that the records belong to. */

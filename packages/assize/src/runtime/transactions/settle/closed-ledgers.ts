@@ -10,12 +10,11 @@ import {
 } from '#ledger';
 import type { Clock } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
+import { resolveUnknownCommit, storeRefusal } from '../../writer/append-errors.ts';
 import { resolvedBy } from '../../writer/apply.ts';
-import type { Notifications } from '../../writer/notifications.ts';
+import type { Notifications } from '../../writer/listeners/notifications.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../../writer/prepared.ts';
 import { requireSigner } from '../../writer/require-signer.ts';
-import { resolveUnknownCommit } from '../../writer/resolve-unknown-commit.ts';
-import { storeRefusal } from '../../writer/store-refusals.ts';
 import { clockOf, later } from '../../writer/writer.ts';
 import type { EntryDraft, LedgerHead, LedgerWriter } from './ledger-writer.ts';
 

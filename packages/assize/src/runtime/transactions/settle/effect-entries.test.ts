@@ -31,7 +31,7 @@ import { settlementCases } from '../../../../../../tests/support/ledger/settleme
 import { expectEffectLogMatches } from '../../../../../../tests/support/tools/check-effect-log.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../../../tests/support/tools/effect-sink.ts';
 import { asking } from '../../../../../../tests/support/tools/ledger-with-effects.ts';
-import { type FoldOptions, foldTrajectory } from '../../writer/fold.ts';
+import { type FoldOptions, foldTrajectory } from '../../writer/load/fold.ts';
 import { readSnapshot, snapshotOf } from '../../writer/snapshots/snapshot.ts';
 import { settlementPayload } from './effect-entries.ts';
 

@@ -20,7 +20,7 @@ import {
   type SettledEffect,
   type SettlementArgs,
 } from '#ledger';
-import { storeRefusal } from '../../writer/store-refusals.ts';
+import { storeRefusal } from '../../writer/append-errors.ts';
 import {
   abandonmentPayload,
   decisionPayload,

@@ -1,5 +1,5 @@
 import type { LedgerStore, Replayer, SnapshotRow } from '#ledger';
-import { foldTrajectory } from '../fold.ts';
+import { foldTrajectory } from '../load/fold.ts';
 import { isUsed, jsonOf, parseSnapshot, snapshotOf } from './snapshot.ts';
 
 /**

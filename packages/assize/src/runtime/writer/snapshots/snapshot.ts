@@ -25,8 +25,8 @@ import {
 } from '#ledger';
 import { Writs, type WritsState } from '../../authority/writs.ts';
 import { COMPILER_VERSION } from '../../records/entry-payloads.ts';
-import type { FoldedTrajectory } from '../fold.ts';
-import { RequestIndex, type RequestIndexState } from '../request-index.ts';
+import { RequestIndex, type RequestIndexState } from '../known/request-index.ts';
+import type { FoldedTrajectory } from '../load/fold.ts';
 
 /**
  * The format of a snapshot. A snapshot is a cache, so one in another format is not read but

@@ -41,7 +41,7 @@ import type { Assize } from '../../assize.ts';
 import type { RuntimeError } from '../../errors.ts';
 import type { AssizeOptions } from '../../options.ts';
 import { Trajectory } from '../../trajectory.ts';
-import { foldTrajectory } from '../fold.ts';
+import { foldTrajectory } from '../load/fold.ts';
 import type { SnapshotSink } from './from-memory.ts';
 import { readSnapshot, snapshotOf } from './snapshot.ts';
 import { SNAPSHOT_AFTER } from './snapshots.ts';

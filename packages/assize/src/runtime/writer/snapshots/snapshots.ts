@@ -2,7 +2,7 @@ import { thrownText } from '#base';
 import type { LedgerStore, SnapshotRow, SnapshotStore } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { reportFailure } from '../../records/report-failure.ts';
-import type { FoldedTrajectory } from '../fold.ts';
+import type { FoldedTrajectory } from '../load/fold.ts';
 import { readSnapshot, type SnapshotKeys, type SnapshotSource, snapshotOf } from './snapshot.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { deskOf } from '../../../../../tests/support/ledger/desk.ts';
-import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { onEveryDatabase } from '../../../../../tests/support/ledger/stores.ts';
-import type { Assize } from '../assize.ts';
-import type { Trajectory } from '../trajectory.ts';
+import { deskOf } from '../../../../../../tests/support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
+import { onEveryDatabase } from '../../../../../../tests/support/ledger/stores.ts';
+import type { Assize } from '../../assize.ts';
+import type { Trajectory } from '../../trajectory.ts';
 
 const desk = deskOf('reserve');
 const worker = writFor('worker');

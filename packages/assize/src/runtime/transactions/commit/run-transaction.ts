@@ -4,18 +4,18 @@ import type { ProposalInput } from '../../records/intent.ts';
 import type { Proposer } from '../../records/proposer.ts';
 import { randomHex } from '../../records/random-hex.ts';
 import type { Writer } from '../../writer/writer.ts';
+import { isCollision, isRetryable, notHeldError, notStartedError } from '../body/abort-reasons.ts';
+import { type OpenedTransaction, openTransaction, startTransaction } from '../body/opened-transaction.ts';
+import type { Transaction } from '../body/transaction.ts';
+import { checkedOptions, DEADLINE_MS, RETRIES, type TransactionOptions } from '../body/transaction-options.ts';
 import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
 import { afterMsOf, backoffMs } from '../limits/backoff.ts';
 import { isPromise, TimeLimit } from '../limits/time-limit.ts';
-import { isCollision, isRetryable, notHeldError, notStartedError } from './abort-reasons.ts';
-import { type OpenedTransaction, openTransaction, startTransaction } from './opened-transaction.ts';
 import { keyOf, previousOutcome } from './previous-outcome.ts';
 import { recordedContent } from './recorded-content.ts';
 import { requireSameContent } from './repeated-body.ts';
 import { resolvedCalls } from './resolved-calls.ts';
 import { type RuledTransaction, RunningTransaction } from './stages.ts';
-import type { Transaction } from './transaction.ts';
-import { checkedOptions, DEADLINE_MS, RETRIES, type TransactionOptions } from './transaction-options.ts';
 import type { TransactionOutcome } from './transaction-outcome.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { allEntries, deskOf, FaultyStore } from '../../../../../tests/support/ledger/desk.ts';
-import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import { unhandledIn } from '../../../../../tests/support/process/errors.ts';
-import type { RuntimeError } from '../errors.ts';
-import type { ProposalInput } from '../records/intent.ts';
-import type { Trajectory } from '../trajectory.ts';
+import { allEntries, deskOf, FaultyStore } from '../../../../../../tests/support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
+import { unhandledIn } from '../../../../../../tests/support/process/errors.ts';
+import type { RuntimeError } from '../../errors.ts';
+import type { ProposalInput } from '../../records/intent.ts';
+import type { Trajectory } from '../../trajectory.ts';
 
 const worker = writFor('agent');
 const desk = deskOf();

@@ -5,13 +5,13 @@ import { callInput, type InputCall, type Intent } from '#kernel';
 import { RuntimeError } from '../../errors.ts';
 import { badIntent, parseIntent, proposalIdOf } from '../../records/intent.ts';
 import { inputObservation, toolObservation } from '../../records/tool-authority.ts';
+import { stoppedError } from '../body/abort-reasons.ts';
+import type { TransactionIntent } from '../body/branch.ts';
+import type { OpenedTransaction } from '../body/opened-transaction.ts';
+import type { Transaction } from '../body/transaction.ts';
 import { isBuffered } from '../log/call-record.ts';
-import { stoppedError } from './abort-reasons.ts';
-import type { TransactionIntent } from './branch.ts';
-import type { OpenedTransaction } from './opened-transaction.ts';
 import { keyOf } from './previous-outcome.ts';
 import type { RecordedContent } from './recorded-content.ts';
-import type { Transaction } from './transaction.ts';
 
 /**
  * Compares a transaction with the one that has the ruling of its name. The body runs, and its calls

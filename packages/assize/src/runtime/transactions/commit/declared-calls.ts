@@ -6,14 +6,14 @@ import { randomHex } from '../../records/random-hex.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import type { CommitPlan } from '../../records/tool-authority.ts';
 import type { Writer } from '../../writer/writer.ts';
+import { notHeldError } from '../body/abort-reasons.ts';
+import { openTransaction, startTransaction } from '../body/opened-transaction.ts';
+import { DEADLINE_MS } from '../body/transaction-options.ts';
 import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
 import { TimeLimit } from '../limits/time-limit.ts';
-import { notHeldError } from './abort-reasons.ts';
-import { openTransaction, startTransaction } from './opened-transaction.ts';
 import { resolvedCalls } from './resolved-calls.ts';
 import { requireTools } from './run-transaction.ts';
 import { failedToPropose, type PlannedTransaction, RunningTransaction } from './stages.ts';
-import { DEADLINE_MS } from './transaction-options.ts';
 
 /** The parts of a proposal that its calls need. */
 export interface CallingProposal extends Pick<GatheredProposal, 'writ' | 'principal' | 'intent'> {

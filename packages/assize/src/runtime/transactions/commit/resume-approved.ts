@@ -13,6 +13,7 @@ import { type Cost, type Domain, KernelError, PROPOSE_AGAIN_HINT } from '#kernel
 import type { BlobRef, Hash, PendingPayload } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { type CommitPlan, sum } from '../../records/tool-authority.ts';
+import { causeOf, isDecidedByLog } from '../body/abort-reasons.ts';
 import type { StartedTransaction, TransactionEngine } from '../engine/engine.ts';
 import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
 import { TimeLimit } from '../limits/time-limit.ts';
@@ -21,7 +22,6 @@ import type { PreparedCall } from '../log/call-record.ts';
 import { undoCostOf } from '../log/undo-budget.ts';
 import { hasOnFailure } from '../settle/on-failure.ts';
 import { readSalted } from '../settle/quarantine.ts';
-import { causeOf, isDecidedByLog } from './abort-reasons.ts';
 import { commitPlanOf } from './commit-plan.ts';
 
 /** The effects of a pending proposal, as its commit will record them. */

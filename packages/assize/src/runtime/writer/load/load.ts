@@ -1,10 +1,10 @@
 import { isInstance } from '#base';
 import { LedgerFault, type LedgerStore, type Replayer } from '#ledger';
-import { RuntimeError } from '../errors.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { ReplayBase } from '../ports.ts';
+import { wrongSigner } from '../require-signer.ts';
+import type { Snapshots } from '../snapshots/snapshots.ts';
 import { type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold.ts';
-import type { ReplayBase } from './ports.ts';
-import { wrongSigner } from './require-signer.ts';
-import type { Snapshots } from './snapshots/snapshots.ts';
 
 /** A trajectory as the store has it, and the value made from it. The receiver may change both. */
 export interface LoadedTrajectory<Made> {

@@ -8,10 +8,10 @@ import {
   type Replayer,
   share,
 } from '#ledger';
-import { AuthorityFold } from '../authority/fold.ts';
-import type { Writs } from '../authority/writs.ts';
-import { Overrides } from './overrides.ts';
-import { RequestIndex } from './request-index.ts';
+import { AuthorityFold } from '../../authority/fold.ts';
+import type { Writs } from '../../authority/writs.ts';
+import { Overrides } from '../known/overrides.ts';
+import { RequestIndex } from '../known/request-index.ts';
 
 /** The folded entries of a trajectory up to one entry: everything that opening it needs. */
 export interface FoldedTrajectory {

@@ -6,10 +6,10 @@ import { writId } from '#authority';
 import { defineDomain, escalate, pass } from '#kernel';
 import { entryRow } from '#ledger';
 import { verifyStore } from '#runtime';
-import { insurerOf } from '../../../../../tests/support/ledger/insurer.ts';
-import { HandClock, intent, runtimeOver, START, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import type { Ruling } from '../records/ruling.ts';
-import type { Trajectory } from '../trajectory.ts';
+import { insurerOf } from '../../../../../../tests/support/ledger/insurer.ts';
+import { HandClock, intent, runtimeOver, START, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
+import type { Ruling } from '../../records/ruling.ts';
+import type { Trajectory } from '../../trajectory.ts';
 
 const writ = writFor('alice');
 const manager = { principal: 'manager:ann', method: 'desk' };

@@ -1,8 +1,8 @@
 import { LruCache } from '#base';
 import type { Hash, LedgerStore, Replayer } from '#ledger';
+import type { Snapshots } from '../snapshots/snapshots.ts';
 import { copyOf, type FoldedTrajectory, foldTrajectory } from './fold.ts';
 import { valid } from './load.ts';
-import type { Snapshots } from './snapshots/snapshots.ts';
 
 /** Entries of the past whose folds stay in memory. A person tries several proposals at one. */
 const CACHED_MAX = 4;

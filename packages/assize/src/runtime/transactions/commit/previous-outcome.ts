@@ -3,11 +3,11 @@ import { type CommitPayload, readRow } from '#ledger';
 import { TRANSACTION_KEY } from '../../records/intent.ts';
 import type { Proposer } from '../../records/proposer.ts';
 import type { Ruling } from '../../records/ruling.ts';
+import { stoppedError } from '../body/abort-reasons.ts';
+import type { OpenedTransaction } from '../body/opened-transaction.ts';
 import type { StartedTransaction, TransactionEngine } from '../engine/engine.ts';
 import { isPromise } from '../limits/time-limit.ts';
 import { previousOnFailureRuling } from '../settle/on-failure.ts';
-import { stoppedError } from './abort-reasons.ts';
-import type { OpenedTransaction } from './opened-transaction.ts';
 import { previousEffects, type TransactionOutcome, unfinishedEffects } from './transaction-outcome.ts';
 
 /**

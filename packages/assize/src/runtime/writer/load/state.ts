@@ -1,11 +1,11 @@
 import { type Domain, detailOf, stateFault, World } from '#kernel';
 import { Chain, type Folded } from '#ledger';
-import { Writs } from '../authority/writs.ts';
-import { RuntimeError } from '../errors.ts';
+import { Writs } from '../../authority/writs.ts';
+import { RuntimeError } from '../../errors.ts';
+import { Overrides } from '../known/overrides.ts';
+import { RequestIndex } from '../known/request-index.ts';
+import type { TrajectoryState } from '../ports.ts';
 import type { FoldedTrajectory } from './fold.ts';
-import { Overrides } from './overrides.ts';
-import type { TrajectoryState } from './ports.ts';
-import { RequestIndex } from './request-index.ts';
 
 /** The caller knows these of a trajectory that it has read. */
 const NOT_READ = { erasures: undefined, base: undefined };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cases } from '../../../../../tests/support/cases.ts';
+import { cases } from '../../../../../../tests/support/cases.ts';
 import { WakeSignal } from './signal.ts';
 
 test('wakes each remaining waiter once, and then forgets the waiters', () =>

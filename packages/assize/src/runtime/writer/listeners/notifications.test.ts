@@ -2,12 +2,12 @@ import { MemoryStore } from '@assize/testing/memory';
 import { describe, expect, test, vi } from 'vitest';
 import type { PendingPayload } from '#ledger';
 import { seededRandom } from '#oracle';
-import { deskOf, FaultyStore, payloads } from '../../../../../tests/support/ledger/desk.ts';
-import { doctor, pendingOf, severalOf } from '../../../../../tests/support/ledger/multi-approval.ts';
-import { HandClock, intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
-import type { OpenPending } from '../approve/list-pending.ts';
-import type { RuntimeError } from '../errors.ts';
-import type { AssizeOptions } from '../options.ts';
+import { deskOf, FaultyStore, payloads } from '../../../../../../tests/support/ledger/desk.ts';
+import { doctor, pendingOf, severalOf } from '../../../../../../tests/support/ledger/multi-approval.ts';
+import { HandClock, intent, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
+import type { OpenPending } from '../../approve/list-pending.ts';
+import type { RuntimeError } from '../../errors.ts';
+import type { AssizeOptions } from '../../options.ts';
 import type { PendingNotification, ResolvedNotification } from './notifications.ts';
 
 const worker = writFor('agent');

@@ -20,10 +20,10 @@ import {
   type PendingPayload,
   type Stored,
 } from '#ledger';
-import { type NeedsFacts, needs } from '../records/needs.ts';
-import type { PendingSources } from '../records/pending-proposal.ts';
-import { readOperations } from '../records/stored-values.ts';
-import type { TrajectoryState } from './ports.ts';
+import { type NeedsFacts, needs } from '../../records/needs.ts';
+import type { PendingSources } from '../../records/pending-proposal.ts';
+import { readOperations } from '../../records/stored-values.ts';
+import type { TrajectoryState } from '../ports.ts';
 
 /** An open approval of a domain with `freeze: 'reserve'`, as the kernel judges with it. */
 export interface OpenReservation extends Opened, Reservation {}

@@ -28,11 +28,11 @@ import {
   type OpenApprovalListener,
   type PendingPayload,
 } from '#ledger';
-import { RuntimeError } from '../errors.ts';
-import type { NeedsFacts } from '../records/needs.ts';
-import type { Ruling } from '../records/ruling.ts';
+import { RuntimeError } from '../../errors.ts';
+import type { NeedsFacts } from '../../records/needs.ts';
+import type { Ruling } from '../../records/ruling.ts';
+import type { TrajectoryState } from '../ports.ts';
 import { PlaceIndex } from './place-index.ts';
-import type { TrajectoryState } from './ports.ts';
 import { changesIn, type Reservations } from './reservations.ts';
 
 /**

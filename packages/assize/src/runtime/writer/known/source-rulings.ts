@@ -1,6 +1,6 @@
 import { GenerationalMap } from '#base';
 import { type EntryRow, type Hash, type LedgerStore, readRow } from '#ledger';
-import { keyHashOf } from '../records/intent.ts';
+import { keyHashOf } from '../../records/intent.ts';
 import { RequestIndex, requestKeyOf } from './request-index.ts';
 
 /** The keys of a source, up to the entry at which the branch begins. */

@@ -6,17 +6,17 @@ import { badIntent, type ProposalInput } from '../../records/intent.ts';
 import type { Proposer } from '../../records/proposer.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import type { CommitPlan, Pivot } from '../../records/tool-authority.ts';
+import { causeOf, isDecidedByLog, stoppedError } from '../body/abort-reasons.ts';
+import { Attempt } from '../body/attempt.ts';
+import { Branch } from '../body/branch.ts';
+import { callsToRepeat, planDeclared } from '../body/call-strategies.ts';
+import type { OpenedTransaction } from '../body/opened-transaction.ts';
+import { runBody, type Transaction } from '../body/transaction.ts';
 import type { StartedTransaction } from '../engine/engine.ts';
 import type { TransactionEngines } from '../engine/engines.ts';
 import type { AdvanceResult, PlannedRun, TransactionRun } from '../log/advance.ts';
 import { hasOnFailure } from '../settle/on-failure.ts';
-import { causeOf, isDecidedByLog, stoppedError } from './abort-reasons.ts';
-import { Attempt } from './attempt.ts';
-import { Branch } from './branch.ts';
-import { callsToRepeat, planDeclared } from './call-strategies.ts';
 import { commitPlanOf, pendingPlanOf } from './commit-plan.ts';
-import type { OpenedTransaction } from './opened-transaction.ts';
-import { runBody, type Transaction } from './transaction.ts';
 import { abortedEffects, committedEffects, outcomesOf, type TransactionOutcome } from './transaction-outcome.ts';
 
 // The stages of an opened transaction: running, ended, planned, ruled. Each class has only the

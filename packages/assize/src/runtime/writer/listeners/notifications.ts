@@ -1,8 +1,8 @@
 import { thrownText } from '#base';
 import { approvalsOf, type CounselorRecord, type EntryRow, type Hash, type PendingPayload, readRow } from '#ledger';
-import { RuntimeError } from '../errors.ts';
-import { reportFailure } from '../records/report-failure.ts';
-import { type FinalRuling, rulingFrom } from '../records/ruling.ts';
+import { RuntimeError } from '../../errors.ts';
+import { reportFailure } from '../../records/report-failure.ts';
+import { type FinalRuling, rulingFrom } from '../../records/ruling.ts';
 
 /**
  * A pending proposal as its entry has it, to be shown to approvers. The listener gets its own copy.

@@ -4,8 +4,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineDomain, escalate, overlaps, type Pattern, pass, patternFromText } from '#kernel';
 import { Chain } from '#ledger';
-import { codeOf, doctor, pendingOf } from '../../../../../tests/support/ledger/multi-approval.ts';
-import { intent, runtimeOver, writFor } from '../../../../../tests/support/ledger/runtime.ts';
+import { codeOf, doctor, pendingOf } from '../../../../../../tests/support/ledger/multi-approval.ts';
+import { intent, runtimeOver, writFor } from '../../../../../../tests/support/ledger/runtime.ts';
 import { bindingOf, checkOthers, frozenByRules, frozenFor } from './freeze.ts';
 
 const desk = defineDomain<any, any>({
