@@ -284,8 +284,18 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 const FILES = [
   ...['kernel/domain/domain-spec.ts', 'kernel/domain/invariant.ts', 'authority/policy.ts', 'effects/tool.ts'],
-  ...['effects/atomic-batch.ts', 'effects/aliases.ts', 'runtime/options.ts', 'runtime/writer/listeners/notifications.ts'],
-  ...['runtime/writer/listeners/subscriptions.ts', 'runtime/memory/plan/votes.ts', 'oracle/clock.ts', 'oracle/random.ts'],
+  ...[
+    'effects/atomic-batch.ts',
+    'effects/aliases.ts',
+    'runtime/options.ts',
+    'runtime/writer/listeners/notifications.ts',
+  ],
+  ...[
+    'runtime/writer/listeners/subscriptions.ts',
+    'runtime/memory/plan/votes.ts',
+    'oracle/clock.ts',
+    'oracle/random.ts',
+  ],
   ...['oracle/pause.ts'],
 ];
 

@@ -49,8 +49,8 @@ import {
   maxPendingOf,
   snapshotSecretOf,
 } from './options.ts';
-import type { EffectOutcome } from './records/effect-outcome.ts';
 import { reportFailure } from './records/report-failure.ts';
+import type { EffectOutcome } from './records/ruling.ts';
 import { type Ruling, rulingOf } from './records/ruling.ts';
 import { Trajectory } from './trajectory.ts';
 import { awaitOutcomes, wholeRuling } from './transactions/commit/await-outcome.ts';

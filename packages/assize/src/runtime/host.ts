@@ -5,9 +5,8 @@
  * has checked.
  */
 export { affordable } from './authority/check.ts';
-export { holdersOf } from './authority/holders.ts';
 export type { WritChain } from './authority/writs.ts';
-export { loadWrit, Writs } from './authority/writs.ts';
+export { holdersOf, loadWrit, Writs } from './authority/writs.ts';
 export { namedKeys } from './entry-keys.ts';
 export type { EntryLinks, Mark, Write } from './lineage/entry-links.ts';
 export { walkLineage } from './lineage/lineage.ts';
@@ -26,8 +25,7 @@ export {
   requestersOf,
   seenObservations,
 } from './records/pending-proposal.ts';
-export { readCalls, readRefusedCalls } from './records/recorded-calls.ts';
-export { readOperations, readValue } from './records/stored-values.ts';
+export { readCalls, readOperations, readRefusedCalls, readValue } from './records/stored-values.ts';
 export { hasToolObservation } from './records/tool-authority.ts';
 export { loggedTransactions } from './transactions/coordination/read-all.ts';
 export { snapshotFault } from './writer/snapshots/check.ts';

@@ -78,7 +78,6 @@ export {
 } from './memory/index.ts';
 export type { ApprovalOptions, AssizeOptions, EffectOptions, MemoryRuntimeOptions, RuntimePorts } from './options.ts';
 export type { ForeseenProposal } from './propose/gather.ts';
-export type { EffectOutcome, EffectsStatus } from './records/effect-outcome.ts';
 export { COMPILER_VERSION, digestOf } from './records/entry-payloads.ts';
 export type { ErasureInput, ErasurePreview, ErasureRuling } from './records/erasure-input.ts';
 export {
@@ -89,7 +88,7 @@ export {
   type ProposalInput,
 } from './records/intent.ts';
 export type { JudgedChange, Judgement } from './records/judgement.ts';
-export type { RuledProposal } from './records/ruled-proposal.ts';
+export type { EffectOutcome, EffectsStatus, RuledProposal } from './records/ruling.ts';
 export {
   type ApprovalInput,
   type FinalRuling,

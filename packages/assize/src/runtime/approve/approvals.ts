@@ -12,19 +12,19 @@ import {
   type RejectionInput,
   type Ruling,
   rulingFrom,
+  toldName,
+  toldRuling,
 } from '../records/ruling.ts';
-import { toldName, toldRuling } from '../records/told-ruling.ts';
 import { wholeRuling } from '../transactions/commit/await-outcome.ts';
 import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../writer/await-options.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';
-import { approve } from './approve.ts';
+import { approve, reject } from './approve.ts';
 import type { ApprovalPorts } from './decide/approval-ports.ts';
 import { type Deciders, decidersAmong } from './deciders.ts';
 import { judgeApproval } from './judge.ts';
 import type { Expiries } from './pending/expire.ts';
 import { effectUnresolvedError } from './pending/not-pending.ts';
-import { reject } from './reject.ts';
 
 /** A proposal in the list of open ones. */
 export interface ListedPending {

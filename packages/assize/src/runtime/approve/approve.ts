@@ -1,13 +1,18 @@
+import { counselorKind } from '#kernel';
 import type { Hash, Instant, PendingPayload } from '#ledger';
+import { holdersOf } from '../authority/writs.ts';
 import { requireFactStore } from '../memory/plan/plan-beliefs.ts';
 import { approvalPayload, batchErasureOf, partialApprovalPayload } from '../records/entry-payloads.ts';
 import { type Needs, needs } from '../records/needs.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
+import { readSeenProposal, requestersOf } from '../records/pending-proposal.ts';
 import {
   APPROVAL,
   type ApprovalInput,
   checkedResolution,
   isAmending,
+  REJECTION,
+  type RejectionInput,
   type Ruling,
   rulingFrom,
 } from '../records/ruling.ts';
@@ -15,6 +20,7 @@ import { SaltSource } from '../records/salts.ts';
 import type { ResumedTransaction } from '../transactions/commit/resume-approved.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import { scrub } from '../writer/scrub.ts';
+import type { Writer } from '../writer/writer.ts';
 import { amend } from './amend.ts';
 import type { ApprovalPorts } from './decide/approval-ports.ts';
 import { ApprovedStatements, UNCHANGED } from './decide/approved-statements.ts';
@@ -135,4 +141,26 @@ class Approval {
       ),
     );
   }
+}
+
+/** Rejects a pending proposal as a counselor. Neither a halt nor a clock delays it. */
+export async function reject(writer: Writer, pendingId: Hash, given: RejectionInput): Promise<Ruling> {
+  const input = checkedResolution(given, REJECTION, ['principal', 'method', 'reason']);
+  const { principal, reason: detail } = input;
+  const call: ResolutionCall = {
+    pendingId,
+    input,
+    expired: (due) => expirePending(writer, due, { undelayed: true }),
+    undelayed: true,
+  };
+  return untilResolved(writer, call, async (pending) => {
+    const holders = holdersOf(writer.parts.writs.present(pending.proposal.writ_id));
+    const requesters = requestersOf(pending.proposal, holders);
+    const seen = await writer.readValues(() => readSeenProposal(pending, writer.context.replayer));
+    return (at) => {
+      const as = counselorKind(writer.parts.domain, pending.channel, principal, requesters, seen);
+      const resolution = { reason: 'counselor_rejected', detail, counselor: decidedBy(input, as) } as const;
+      return rejectPending(writer, { id: pendingId, pending, at }, resolution, { undelayed: true });
+    };
+  });
 }

@@ -1,7 +1,7 @@
 import { isAssizeError } from '#base';
 import { counselorKind } from '#kernel';
 import { approvalsOf, isSamePrincipal, type PendingPayload, principalsOf } from '#ledger';
-import { holdersOf } from '../authority/holders.ts';
+import { holdersOf } from '../authority/writs.ts';
 import { readSeenProposal, requestersOf } from '../records/pending-proposal.ts';
 import type { Writer } from '../writer/writer.ts';
 

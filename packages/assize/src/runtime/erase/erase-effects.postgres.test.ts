@@ -39,8 +39,8 @@ import {
 } from '../../../../../tests/support/ledger/stores.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import { rebuildMemory } from '../memory/index.ts';
-import { randomHex } from '../records/random-hex.ts';
 import type { Ruling } from '../records/ruling.ts';
+import { randomHex } from '../records/salts.ts';
 
 const writ = writFor('officer');
 const reason = 'request 17';

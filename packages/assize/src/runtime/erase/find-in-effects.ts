@@ -18,8 +18,7 @@ import {
   settlementArgs,
 } from '#ledger';
 import { keyHashOf, TRANSACTION_KEY } from '../records/intent.ts';
-import { loggedTransactions } from '../transactions/coordination/read-all.ts';
-import { openEpochs } from '../transactions/coordination/read-open.ts';
+import { loggedTransactions, openEpochs } from '../transactions/coordination/read-all.ts';
 import { readSalted } from '../transactions/settle/quarantine.ts';
 
 /** The effect data to erase, outside the selected entries. */

@@ -29,7 +29,7 @@ import type { OracleStore } from '#oracle';
 import { isErasedRow } from '../memory/plan/erased-row.ts';
 import { factPages } from '../memory/visible/fact-pages.ts';
 import type { VisibilityChain } from '../memory/visible/visibility.ts';
-import type { BeliefSelector } from '../records/belief-selector.ts';
+import type { BeliefSelector } from '../records/erasure-input.ts';
 import type { AskedQuestion } from '../records/questions.ts';
 import { answersNamedBy, answersWithin } from './find-in-oracle.ts';
 import { leavesOf, PatchSearch, type StateWrites } from './find-in-patches.ts';

@@ -16,7 +16,7 @@ import {
 } from '#ledger';
 import { type ErasedPartition, partitionsToErase } from '../memory/plan/close-erased.ts';
 import { VisibilityChains } from '../memory/visible/visibility.ts';
-import type { BeliefSelector } from '../records/belief-selector.ts';
+import type { BeliefSelector } from '../records/erasure-input.ts';
 import { EffectLogSearch } from './find-in-effects.ts';
 import { MemorySearch, type TargetValue } from './find-in-memory.ts';
 import { answersNamedBy, answersThere, isOracleLog } from './find-in-oracle.ts';

@@ -1,4 +1,4 @@
-export type { BeliefSelector } from '../records/belief-selector.ts';
+export type { BeliefSelector } from '../records/erasure-input.ts';
 /**
  * Facts of open trajectories. The pure layer (`#memory`) plans the statements of proposals on the
  * facts of a store, and their commit writes the plan.

@@ -4,14 +4,13 @@ import { type Hash, type RejectionPayload, readRow, traceparentOf } from '#ledge
 import { currentTracer, type Tracer } from '#traces';
 import type { PendingStatus } from '../approve/approvals.ts';
 import type { WritChain } from '../authority/writs.ts';
-import type { EffectOutcome } from '../records/effect-outcome.ts';
 import { checkProposal, isForFailure, type ProposalInput } from '../records/intent.ts';
 import type { Judgement } from '../records/judgement.ts';
 import { checkObserved } from '../records/pending-proposal.ts';
 import type { Proposer } from '../records/proposer.ts';
-import { randomHex } from '../records/random-hex.ts';
-import { type Ruling, withFindings } from '../records/ruling.ts';
-import { toldName, toldRuling } from '../records/told-ruling.ts';
+import type { EffectOutcome } from '../records/ruling.ts';
+import { type Ruling, toldName, toldRuling, withFindings } from '../records/ruling.ts';
+import { randomHex } from '../records/salts.ts';
 import type { CommitPlan } from '../records/tool-authority.ts';
 import { wholeRuling } from '../transactions/commit/await-outcome.ts';
 import { callsNow, declaresCalls, NO_CALLS } from './calls-now.ts';

@@ -1,7 +1,6 @@
 import type { Writ } from '#authority';
 import type { ErasedLogged, ErasedValue, Hash } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
-import type { BeliefSelector } from './belief-selector.ts';
 import type { Ruling } from './ruling.ts';
 
 /**
@@ -69,4 +68,14 @@ export interface ErasurePreview {
   readonly remaining: readonly string[];
   readonly unmarked: readonly Hash[];
   readonly open: readonly number[];
+}
+
+/**
+ * The facts to erase: all statements about a subject, or about one predicate of it, or one claim.
+ */
+export interface BeliefSelector {
+  readonly space: string;
+  readonly subject: string;
+  readonly predicate?: string;
+  readonly claim?: string;
 }

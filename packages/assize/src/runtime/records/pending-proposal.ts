@@ -15,8 +15,7 @@ import {
 } from '#ledger';
 import { ORACLE_LIMITS, type OracleRow, type OracleStore } from '#oracle';
 import { RuntimeError } from '../errors.ts';
-import { readCalls, readSeenCalls } from './recorded-calls.ts';
-import { type EntryPosition, readOperations, readValue } from './stored-values.ts';
+import { type EntryPosition, readCalls, readOperations, readSeenCalls, readValue } from './stored-values.ts';
 
 /** The sources of the parts of a pending proposal. */
 export interface PendingSources {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { randomHex } from './random-hex.ts';
+import { randomHex } from './salts.ts';
 
 test('drawn bytes of any length are written as hex, without earlier bytes', () => {
   for (const length of [0, 1, 12, 64, 65, 200, 3]) {

@@ -1,5 +1,6 @@
-import { type ArgumentSchema, arg, checkArgument } from '#base';
+import { type ArgumentSchema, arg, checkArgument, type Json } from '#base';
 import { type CanonLimits, copyJson, type Misfit, WORLD_LIMITS } from '#canon';
+import type { EffectPhase } from '#effects';
 import {
   argumentMisfits,
   BELIEVE_ACTION,
@@ -15,14 +16,16 @@ import {
   type EntryRow,
   type Hash,
   type Instant,
+  isBlobRef,
   type Payload,
   type PendingPayload,
   type RejectionReason,
   type RoleRef,
   readRow,
+  traceparentIn,
 } from '#ledger';
+import type { Told } from '#traces';
 import { RuntimeError } from '../errors.ts';
-import type { EffectOutcome, EffectsStatus } from './effect-outcome.ts';
 import type { GivenAnswer } from './questions.ts';
 
 /** A part of a ruling that its entry alone does not have. */
@@ -320,4 +323,78 @@ function severalOf(payload: PendingPayload): { approvals?: number; approvedBy?: 
 
 function invariantOf({ invariant_id }: { readonly invariant_id?: string }): { invariantId?: string } {
   return invariant_id === undefined ? {} : { invariantId: invariant_id };
+}
+
+/** The outcome of an effect that a commit names. */
+export interface EffectOutcome {
+  /** The effect's id in the commit. */
+  readonly id: Hash;
+  readonly tool: string;
+  /**
+   * `applied`, `undone` and `accepted` are final. `in_doubt` and `unresolved` need a human
+   * decision.
+   */
+  readonly phase: EffectPhase;
+  /**
+   * The tool's answer, or `{"$erased": hash}` if the answer was erased. Undefined if the tool gave
+   * no answer, or if only an operator stated that the effect was applied.
+   */
+  readonly answer?: Json;
+  /** Set if the answer was too long to store. */
+  readonly isTooLong?: true;
+  /** Set if the tool was executed and its answer is not JSON. */
+  readonly isUnreadable?: true;
+}
+
+/**
+ * The state of all effects of a commit. `settled`: all effects are done, or compensated without a
+ * commit, and their outcomes are durable. `failed`: an effect failed permanently after the commit,
+ * and all effects are compensated. `needs_human`: an effect needs a human decision (`effects
+ * list`). `waiting`: the effects wait for another decision or for a process with their tools, are
+ * in progress, or have outcomes that could not be written yet.
+ */
+export type EffectsStatus = 'settled' | 'failed' | 'needs_human' | 'waiting';
+
+/** A recorded ruling with the proposal that it rules on. */
+export interface RuledProposal {
+  readonly ruling: Ruling;
+  readonly action: string;
+  /** The arguments. Undefined if their entry does not hold them in place. */
+  readonly args?: Json;
+}
+
+/** Finds the misfits of arguments again. Undefined for a ruling without an entry. */
+export function ruledProposal(ruling: Ruling, domain: Domain): RuledProposal | undefined {
+  if (ruling.ruling === 'frozen') return undefined;
+  const { payload } = readRow(ruling.entry);
+  if (payload.kind === 'rejection') return proposalIn(ruling, payload.intent.action, payload.intent.args, domain);
+  if (payload.kind === 'commit') return proposalIn(ruling, payload.action.name, payload.action.args, domain);
+  if (payload.kind !== 'pending_approval') return undefined;
+  const { name, args } = payload.proposal.action;
+  return proposalIn(ruling, name, args, domain);
+}
+
+function proposalIn(ruling: Ruling, action: string, stored: unknown, domain: Domain): RuledProposal {
+  if (isBlobRef(stored)) return { ruling, action };
+  const args = stored as Json;
+  return { ruling: withFindings(ruling, domain, { action, args }), action, args };
+}
+
+/**
+ * The ids and codes of a ruling, for a tracer. An earlier ruling links to the step that caused it.
+ */
+export function toldRuling(ruling: Ruling): Told {
+  if (ruling.ruling === 'frozen') return { facts: { ruling: 'frozen', approval: ruling.by } };
+  const { entry } = ruling;
+  const links = [traceparentIn(readRow(entry).payload)];
+  const facts = { ruling: ruling.ruling, entry: entry.id, seq: entry.seq };
+  if (ruling.ruling === 'committed') return { facts, links };
+  const { reason, invariantId: rule } = ruling;
+  const asked = ruling.ruling === 'escalated' && { approval: ruling.pending, channel: ruling.channel };
+  return { facts: { ...facts, reason, rule, ...asked }, links };
+}
+
+/** A name that a caller gave. Undefined for anything else. */
+export function toldName(given: unknown): string | undefined {
+  return typeof given === 'string' ? given.slice(0, 512) : undefined;
 }

@@ -1,7 +1,6 @@
 import { hashText, plainText } from '#canon';
 import type { Hash } from '#ledger';
 import { type Random, systemRandom } from '#oracle';
-import { randomHex } from './random-hex.ts';
 
 /** Returns a new salt, 32 hex digits. */
 export type SaltGenerator = () => string;
@@ -59,3 +58,15 @@ export class SaltSource implements Random {
     return Uint8Array.from(this.#drawn[this.#next++] as Uint8Array);
   }
 }
+
+/** Fresh bytes, in lower-case hex. */
+export function randomHex(random: Random, count: number): string {
+  const bytes = random.bytes(count);
+  // Uses one shared buffer, because allocating one takes as long as the rest. A value that is not a
+  // byte array would leave the previous random bytes in the buffer.
+  if (!(bytes instanceof Uint8Array) || bytes.length > written.length) return Buffer.from(bytes).toString('hex');
+  written.set(bytes);
+  return written.toString('hex', 0, bytes.length);
+}
+
+const written = Buffer.alloc(64);

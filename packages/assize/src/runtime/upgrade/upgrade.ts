@@ -31,9 +31,9 @@ import { commitPayload, rejectionPayload, resolutionPayload } from '../records/e
 import type { GatheredProposal } from '../records/intent.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { readPendingProposal } from '../records/pending-proposal.ts';
-import { randomHex } from '../records/random-hex.ts';
 import { refOf } from '../records/root-payload.ts';
 import { rulingFrom } from '../records/ruling.ts';
+import { randomHex } from '../records/salts.ts';
 import { hasToolObservation } from '../records/tool-authority.ts';
 import type { WriterContext } from '../writer/ports.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';

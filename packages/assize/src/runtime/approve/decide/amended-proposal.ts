@@ -1,8 +1,8 @@
 import { isAssizeError } from '#base';
 import { amendingKind, type Intent, type PendingProposal, type ProposedCall, plannedCalls } from '#kernel';
 import type { Hash, PendingPayload } from '#ledger';
-import { holdersOf } from '../../authority/holders.ts';
 import type { WritChain } from '../../authority/writs.ts';
+import { holdersOf } from '../../authority/writs.ts';
 import { parseIntent } from '../../records/intent.ts';
 import { readPendingProposal } from '../../records/pending-proposal.ts';
 import type { ApprovalInput } from '../../records/ruling.ts';

@@ -1,19 +1,29 @@
 import { isAssizeError } from '#base';
-import { approvePending, type CounselorCommit, counselorKind, type Domain, seenOf } from '#kernel';
+import { canonicalize } from '#canon';
+import {
+  type Authority,
+  approvePending,
+  type Cost,
+  type CounselorCommit,
+  counselorKind,
+  type Domain,
+  KernelError,
+  PROPOSE_AGAIN_HINT,
+  seenOf,
+} from '#kernel';
 import type { Instant, PendingPayload } from '#ledger';
 import type { ErasedPartition } from '../../memory/plan/close-erased.ts';
 import { type PlannedBeliefs, requireFactStore } from '../../memory/plan/plan-beliefs.ts';
 import type { Needs } from '../../records/needs.ts';
 import type { PayloadBlobs } from '../../records/payload-blobs.ts';
 import { isAnswering } from '../../records/ruling.ts';
-import { type CommitPlan, costOf } from '../../records/tool-authority.ts';
+import { type CommitPlan, costOf, hasToolObservation, sum, withTools } from '../../records/tool-authority.ts';
 import { checkOthers, checkReservations } from '../../writer/freeze/freeze.ts';
 import type { Writer } from '../../writer/writer.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovedStatements } from './approved-statements.ts';
 import { answersTooEarly, asksNothing } from './counselor-answers.ts';
 import type { SubmittedApproval } from './submitted-approval.ts';
-import { requireSubmittedCost, withSubmittedCost } from './submitted-cost.ts';
 
 /** An approval with everything that its decision needs. */
 export interface ReadyApproval extends SubmittedApproval {
@@ -116,4 +126,42 @@ function conflictOf({ freeze }: Domain, { freezes }: PendingPayload, error: unkn
   if (freeze !== 'reserve' || freezes === 'world' || !isAssizeError(error, 'changed_since')) return undefined;
   const { difference } = error.evidence;
   return typeof difference === 'string' ? difference : undefined;
+}
+
+// A pending proposal books the cost that it was submitted with. The cost of the tools' earlier
+// reads was paid then, and is recorded only there.
+
+/** The authority, which must afford the submitted cost too. */
+export function withSubmittedCost(
+  authority: Authority,
+  acting: CommitPlan | undefined,
+  { proposal }: PendingPayload,
+): Authority {
+  const asked = withTools(authority, acting);
+  if (!hasToolObservation(proposal.observations)) return asked;
+  const { cost = {}, undoCost = {} } = acting ?? {};
+  const total = (own: Cost): Cost => greatest(sum(own, cost), proposal.budget_cost);
+  return { ...asked, affords: (own) => authority.affords(sum(total(own), undoCost)) };
+}
+
+/**
+ * The submitted cost is booked. The budgets were checked for the current cost.
+ *
+ * @throws KernelError `changed_since`
+ */
+export function requireSubmittedCost({ proposal }: PendingPayload, cost: Cost): void {
+  const isLess = hasToolObservation(proposal.observations);
+  const [then, now] = [proposal.budget_cost, isLess ? greatest(cost, proposal.budget_cost) : cost].map((each) =>
+    canonicalize(each),
+  );
+  if (then === now) return;
+  throw new KernelError(
+    'changed_since',
+    `The proposal has changed since it was submitted: its cost is now ${now}, not ${then}. ${PROPOSE_AGAIN_HINT}.`,
+  );
+}
+
+function greatest(one: Cost, other: Cost): Cost {
+  const units = Object.keys({ ...one, ...other });
+  return Object.fromEntries(units.map((unit) => [unit, Math.max(one[unit] ?? 0, other[unit] ?? 0)]));
 }

@@ -12,8 +12,7 @@ import {
   ValueReader,
   wasImported,
 } from '#ledger';
-import { loggedTransactions } from '../../transactions/coordination/read-all.ts';
-import { openEpochs } from '../../transactions/coordination/read-open.ts';
+import { loggedTransactions, openEpochs } from '../../transactions/coordination/read-all.ts';
 import { EffectLogComparison, type EffectLogDifference, type LedgerEffects } from './compare-with-ledger.ts';
 
 type Store = LedgerStore & EffectStore;

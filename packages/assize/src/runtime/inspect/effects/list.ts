@@ -21,7 +21,7 @@ import {
   type LedgerStore,
   type LoggedTransaction,
 } from '#ledger';
-import { openTransactions } from '../../transactions/coordination/read-open.ts';
+import { openTransactions } from '../../transactions/coordination/read-all.ts';
 
 /** Selects transactions; by default all unfinished ones. */
 export interface EffectsQuery {

@@ -4,8 +4,7 @@ import { type EffectPhase, isUnresolved, type KnownEffect, readTransaction } fro
 import { type EffectStore, type EntryRow, type Hash, isHash, type LedgerStore, type Payload, readRow } from '#ledger';
 import type { Clock, Pause } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
-import type { EffectOutcome, EffectsStatus } from '../../records/effect-outcome.ts';
-import type { Ruling } from '../../records/ruling.ts';
+import type { EffectOutcome, EffectsStatus, Ruling } from '../../records/ruling.ts';
 import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../../writer/await-options.ts';
 import type { TransactionEngines } from '../engine/engines.ts';
 import { readSalted } from '../settle/quarantine.ts';

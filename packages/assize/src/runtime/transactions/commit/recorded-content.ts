@@ -3,7 +3,7 @@ import type { InputCall, Observed } from '#kernel';
 import { type EntryRow, type Hash, isBlobRef, type LedgerStore, type Observation, readRow } from '#ledger';
 import type { GatheredObservation } from '../../records/intent.ts';
 import { observedValue, type PendingSources } from '../../records/pending-proposal.ts';
-import { readCalls, readRefusedCalls } from '../../records/recorded-calls.ts';
+import { readCalls, readRefusedCalls } from '../../records/stored-values.ts';
 
 /** The content of a transaction that has a ruling, as its entry records it. */
 export interface RecordedContent {

@@ -2,7 +2,7 @@ import { type EffectError, nameClaim } from '#effects';
 import { RuntimeError } from '../../errors.ts';
 import type { ProposalInput } from '../../records/intent.ts';
 import type { Proposer } from '../../records/proposer.ts';
-import { randomHex } from '../../records/random-hex.ts';
+import { randomHex } from '../../records/salts.ts';
 import type { Writer } from '../../writer/writer.ts';
 import { isCollision, isRetryable, notHeldError, notStartedError } from '../body/abort-reasons.ts';
 import { type OpenedTransaction, openTransaction, startTransaction } from '../body/opened-transaction.ts';

@@ -1,6 +1,5 @@
 import { isUnresolved, type TransactionState } from '#effects';
-import type { EffectOutcome, EffectsStatus } from '../../records/effect-outcome.ts';
-import type { Ruling } from '../../records/ruling.ts';
+import type { EffectOutcome, EffectsStatus, Ruling } from '../../records/ruling.ts';
 import type { AdvanceResult, TransactionRun } from '../log/advance.ts';
 import type { CallRecord } from '../log/call-record.ts';
 

@@ -14,7 +14,7 @@ import {
 import type { EffectStore, Membership, MembershipEvent, OrderedEvent } from '#ledger';
 import { leaseLost } from '../../writer/append-errors.ts';
 import type { Coordination } from './coordination.ts';
-import { openTransactions } from './read-open.ts';
+import { openTransactions } from './read-all.ts';
 
 /** Renewals and checks for ended members per lease. */
 const CHECKS_PER_LEASE = 5;

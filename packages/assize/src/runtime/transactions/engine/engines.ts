@@ -16,7 +16,7 @@ import type { Pause, Random } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import { CanonicalNames } from '../coordination/canonical-names.ts';
 import { ExclusiveCoordinator } from '../coordination/coordination.ts';
-import { openTransactions } from '../coordination/read-open.ts';
+import { openTransactions } from '../coordination/read-all.ts';
 import { SharedCoordinator } from '../coordination/shared-coordinator.ts';
 import { InFlight, type OpenCall } from '../limits/in-flight.ts';
 import { SharedWait } from '../limits/shared-wait.ts';

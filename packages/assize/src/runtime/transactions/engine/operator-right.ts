@@ -12,8 +12,7 @@ import {
 } from '#kernel';
 import { type DomainRef, type Instant, OPERATOR } from '#ledger';
 import { authorityFor } from '../../authority/check.ts';
-import { holdersOf } from '../../authority/holders.ts';
-import { verified } from '../../authority/writs.ts';
+import { holdersOf, verified } from '../../authority/writs.ts';
 import type { FoldedTrajectory } from '../../writer/load/fold.ts';
 import { later } from '../../writer/writer.ts';
 import type { CheckedResolution, EffectResolution } from './human-decision.ts';

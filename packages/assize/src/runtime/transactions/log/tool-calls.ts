@@ -26,7 +26,6 @@ import {
   UNDO_ANSWER_LIMITS,
 } from '../limits/answer-size.ts';
 import { afterMsOf, backoffMs } from '../limits/backoff.ts';
-import { CallTimeBudget } from '../limits/call-time-budget.ts';
 import { isPromise, TimeLimit } from '../limits/time-limit.ts';
 import { readSalted } from '../settle/quarantine.ts';
 import { batchWith, callBatch } from './batched-calls.ts';
@@ -505,5 +504,29 @@ export class ToolCalls {
 
   #read(ref: BlobRef): Promise<Json | undefined> {
     return readSalted(this.ports.blob, ref);
+  }
+}
+
+/**
+ * The total time that a transaction spends on tools that do not answer or that refuse. The limit
+ * bounds the wait of other transactions, however many effects and attempts there are
+ * (docs/decisions/015-effect-order.md). One call may use half of the remaining time, so that later
+ * calls have some left. An answered call uses none, however long it took.
+ */
+export class CallTimeBudget {
+  #leftMs: number;
+
+  constructor(ms: number) {
+    this.#leftMs = ms;
+  }
+
+  /** The part of these milliseconds that may be waited now, at least one. */
+  limit(ms: number): number {
+    return Math.max(1, Math.min(ms, Math.floor(this.#leftMs / 2)));
+  }
+
+  /** Subtracts milliseconds of a wait without an answer. */
+  spend(ms: number): void {
+    this.#leftMs = Math.max(0, this.#leftMs - ms);
   }
 }

@@ -3,7 +3,7 @@ import { isAssizeError, isUnwantedPromise, type Json, TransientMap, thrownText }
 import { copyJson } from '#canon';
 import { type KnownTransaction, type LoggedEffect, mayCostUndoing, readTransaction, type Tool } from '#effects';
 import type { EffectStore } from '#ledger';
-import { openTransactions } from '../coordination/read-open.ts';
+import { openTransactions } from '../coordination/read-all.ts';
 
 /** A transaction with effects that may have a compensation cost. */
 export interface UndoBudgetHolder {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CallTimeBudget } from './call-time-budget.ts';
+import { CallTimeBudget } from './tool-calls.ts';
 
 const wishes = fc.array(fc.integer({ min: 1, max: 100_000 }), { maxLength: 200 });
 
