@@ -1,5 +1,5 @@
 import { mayHalt, type Writ, writId } from '#authority';
-import { arg, checkArgument, type Json } from '#base';
+import { arg, checkArgument } from '#base';
 import { type Authority, adjudicateHalt, HALT_ACTION } from '#kernel';
 import {
   checkRow,
@@ -14,16 +14,15 @@ import {
 } from '#ledger';
 import { verified, type WritChain } from '../authority/writs.ts';
 import { concluded, haltedError, RuntimeError } from '../errors.ts';
-import { commitPayload, rejectionPayload } from '../records/entry-payloads.ts';
-import { PayloadBlobs } from '../records/payload-blobs.ts';
-import { type Ruling, rulingFrom, rulingOf } from '../records/ruling.ts';
+import { builtInProposal } from '../records/intent.ts';
+import { type Ruling, rulingOf } from '../records/ruling.ts';
 import { randomHex } from '../records/salts.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
-import { type Planned, type RulingStep, untilCommitted } from '../writer/until-committed.ts';
+import { type Planned, untilCommitted, whenFree } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Children } from './children.ts';
 import type { Delegations } from './delegate.ts';
-import { adoptStop, gatheredStop, type Propagated, propagate, reasonFault } from './stops.ts';
+import { adoptStop, type Propagated, propagate, reasonFault, recordStop } from './stops.ts';
 
 /** The reason of a halt or a resume, and the authority for it. */
 export interface HaltInput {
@@ -109,7 +108,7 @@ export class TrajectoryHalts {
       if (await this.#writer.isBehind()) return undefined;
       throw above === undefined ? notHalted(id) : haltedAbove(id, above, parts.chain.delegatedFrom?.trajectory_id);
     }
-    return this.#step(() => {
+    return whenFree(this.#writer, () => {
       const stands = this.#writer.parts.chain.halts.own !== undefined;
       return (does === 'halt') === stands ? undefined : this.#rule(does, input, writ, nonce);
     });
@@ -121,36 +120,19 @@ export class TrajectoryHalts {
     return row?.id === id ? { answer: rulingOf(row) } : undefined;
   }
 
-  /** The step, unless another step holds the writer. */
-  #step<Answer>(rule: () => PreparedCommit<Answer> | undefined): RulingStep<Answer> {
-    const writer = this.#writer;
-    return () => {
-      const { busy } = writer;
-      return busy === undefined ? writer.runRuling(rule) : { needs: () => busy };
-    };
-  }
-
   // ── from here to the append nothing awaits ──
 
   #rule(does: Does, input: HaltInput, writ: WritChain, nonce: string): PreparedCommit<Ruling> {
     const writer = this.#writer;
-    const { chain, writs } = writer.parts;
+    const { chain } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     const at = writer.undelayedNow();
     const principal = input.principal ?? writ.writ.subject;
     const remains = does === 'resume' && chain.halts.above !== undefined;
     const args: HaltArgs = { does, reason: input.reason, principal, ...(remains && { remains }) };
-    const gathered = gatheredStop(writer.id, { action: HALT_ACTION, args: asJson(args) }, { writ, principal, nonce });
-    const judged = adjudicateHalt(asJson(args), writer.id, this.#authority(writ, principal, at));
-    const unstored = writs.unstored(writ);
-    const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random), unstored);
-    const terms = writer.entryTerms(at, kept);
-    const entry = () =>
-      judged.verdict === 'rejected'
-        ? rejectionPayload(terms, gathered, judged)
-        : commitPayload(terms, gathered, judged);
-    const { row, payload, batch } = writer.apply(entry, { writs: unstored, undelayed: true });
-    return { ...batch, blobs: kept.blobs, answer: rulingFrom(row, payload) };
+    const gathered = builtInProposal(writer.id, { action: HALT_ACTION, args }, { writ, principal, nonce });
+    const judged = adjudicateHalt(gathered.intent.args, writer.id, this.#authority(writ, principal, at));
+    return recordStop(writer, gathered, judged, at);
   }
 
   #authority(writ: WritChain, principal: string, at: Instant): Authority {
@@ -179,7 +161,7 @@ export class TrajectoryHalts {
 
   #planAdoption(there: Entry<HaltPayload>): Planned<EntryRow | undefined> {
     if (this.#isAdopted(there)) return { answer: undefined };
-    return this.#step(() => (this.#isAdopted(there) ? undefined : this.#adoptNow(there)));
+    return whenFree(this.#writer, () => (this.#isAdopted(there) ? undefined : this.#adoptNow(there)));
   }
 
   #isAdopted({ payload }: Entry<HaltPayload>): boolean {
@@ -193,7 +175,7 @@ export class TrajectoryHalts {
     const from = { trajectory_id: there.trajectory_id, entry_id: there.id };
     const remains = does === 'resume' && writer.parts.chain.halts.own !== undefined;
     const args: HaltArgs = { does, reason, principal, from, ...(remains && { remains }) };
-    return adoptStop(writer, there, { action: HALT_ACTION, args: asJson(args) }, (given, authority) =>
+    return adoptStop(writer, there, { action: HALT_ACTION, args }, (given, authority) =>
       adjudicateHalt(given, writer.id, authority),
     );
   }
@@ -237,8 +219,4 @@ function notHalted(id: string): RuntimeError {
 function haltedAbove(id: string, above: Halt, delegator: string | undefined): RuntimeError {
   const { message, evidence } = haltedError(id, above);
   return new RuntimeError('halted', `${message} The halt comes from ${delegator}: resume ${delegator}.`, { evidence });
-}
-
-function asJson(args: HaltArgs): Json {
-  return args as unknown as Json;
 }

@@ -1,5 +1,5 @@
 import { mayRevoke, parseWrit, type Writ, writId } from '#authority';
-import { arg, checkArgument, type Json, markOwnPackage } from '#base';
+import { arg, checkArgument, markOwnPackage } from '#base';
 import { type Authority, adjudicateRevocation, REVOKE_ACTION } from '#kernel';
 import {
   type Chain,
@@ -17,17 +17,15 @@ import {
 } from '#ledger';
 import { badWrit, verified, type WritChain, type Writs } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
-import { commitPayload, rejectionPayload } from '../records/entry-payloads.ts';
-import type { GatheredProposal } from '../records/intent.ts';
-import { PayloadBlobs } from '../records/payload-blobs.ts';
-import { type Ruling, rulingFrom, rulingOf } from '../records/ruling.ts';
+import { builtInProposal, type GatheredProposal } from '../records/intent.ts';
+import { type Ruling, rulingOf } from '../records/ruling.ts';
 import { randomHex } from '../records/salts.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
-import { type Planned, type RulingStep, untilCommitted } from '../writer/until-committed.ts';
+import { type Planned, type RulingStep, untilCommitted, whenFree } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Children } from './children.ts';
 import type { Delegations } from './delegate.ts';
-import { adoptStop, gatheredStop, type Propagated, propagate, reasonFault } from './stops.ts';
+import { adoptStop, type Propagated, propagate, reasonFault, recordStop } from './stops.ts';
 
 /** The writ to revoke, and the authority for it. */
 export interface RevocationInput {
@@ -166,12 +164,10 @@ export class TrajectoryWrits {
   /** The step, unless another step holds the writer, or a concurrent call has revoked the writ. */
   #unlessRevoked<Answer>(id: Hash, rule: () => PreparedCommit<Answer>): RulingStep<Answer> {
     const writer = this.#writer;
-    return () => {
-      const { busy, parts } = writer;
-      if (busy !== undefined) return { needs: () => busy };
-      const isRevoked = parts.writs.revoked.has(id) && parts.requests.seqOf(id) !== undefined;
-      return isRevoked ? undefined : writer.runRuling(rule);
-    };
+    return whenFree(writer, () => {
+      const { writs, requests } = writer.parts;
+      return writs.revoked.has(id) && requests.seqOf(id) !== undefined ? undefined : rule();
+    });
   }
 
   /** A known writ or an ancestor of one, a writ that was delegated from here, or the given writ. */
@@ -202,22 +198,13 @@ export class TrajectoryWrits {
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     const at = writer.undelayedNow();
     const args: RevocationArgs = { writ: writId(revoked.writ), reason: input.reason };
-    const gathered = this.#gathered(args, by, input.principal ?? by.writ.subject, nonce);
-    const judged = adjudicateRevocation(asJson(args), this.#authority(gathered, revoked, at));
-    const unstored = writs.unstored(by);
-    const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random), unstored);
-    const terms = writer.entryTerms(at, kept);
-    if (judged.verdict === 'rejected') {
-      const rejection = () => rejectionPayload(terms, gathered, judged);
-      const { row, payload, batch } = writer.apply(rejection, { writs: unstored, undelayed: true });
-      return { ...batch, blobs: kept.blobs, answer: { id: args.writ, ruling: rulingFrom(row, payload) } };
-    }
-    writs.admit(revoked);
-    const revokedToo = writs.unstored(revoked).filter(({ hash }) => !unstored.some((blob) => blob.hash === hash));
-    const revocation = () => commitPayload(terms, gathered, judged);
-    const { row, payload, batch } = writer.apply(revocation, { writs: [...unstored, ...revokedToo], undelayed: true });
-    const answer = { id: args.writ, ruling: rulingFrom(row, payload) };
-    return { ...batch, blobs: [...kept.blobs, ...revokedToo], answer };
+    const proposer = { writ: by, principal: input.principal, nonce };
+    const gathered = builtInProposal(writer.id, { action: REVOKE_ACTION, args }, proposer);
+    const judged = adjudicateRevocation(gathered.intent.args, this.#authority(gathered, revoked, at));
+    if (judged.verdict === 'approved') writs.admit(revoked);
+    const also = judged.verdict === 'approved' ? [revoked] : [];
+    const prepared = recordStop(writer, gathered, judged, at, also);
+    return { ...prepared, answer: { id: args.writ, ruling: prepared.answer } };
   }
 
   /**
@@ -233,10 +220,6 @@ export class TrajectoryWrits {
         return !admitted.ok || mayRevoke(writ, revoked) ? admitted : { ok: false, detail };
       },
     };
-  }
-
-  #gathered(args: RevocationArgs, writ: WritChain, principal: string, nonce: string): GatheredProposal {
-    return gatheredStop(this.#writer.id, { action: REVOKE_ACTION, args: asJson(args) }, { writ, principal, nonce });
   }
 
   // ── entries of another trajectory ──
@@ -267,7 +250,7 @@ export class TrajectoryWrits {
     const { writ, reason } = there.payload.action.args;
     const from = { trajectory_id: there.trajectory_id, entry_id: there.id };
     const args: RevocationArgs = { writ, reason, from };
-    return adoptStop(this.#writer, there, { action: REVOKE_ACTION, args: asJson(args) }, adjudicateRevocation);
+    return adoptStop(this.#writer, there, { action: REVOKE_ACTION, args }, adjudicateRevocation);
   }
 
   /**
@@ -321,10 +304,6 @@ function checkedInput(given: RevocationInput): RevocationInput {
 
 function isGiven(writ: unknown): boolean {
   return typeof writ === 'string' || (typeof writ === 'object' && writ !== null);
-}
-
-function asJson(args: RevocationArgs): Json {
-  return args as unknown as Json;
 }
 
 function badRevocation(what: string): RuntimeError {

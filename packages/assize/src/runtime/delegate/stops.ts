@@ -1,12 +1,12 @@
-import { writId } from '#authority';
 import { isAssizeError, type Json } from '#base';
-import { contentHash, maxInstant } from '#canon';
-import { type Approved, type Authority, BUILT_IN_ROLE, type Rejected } from '#kernel';
-import type { DelegationPayload, Entry, EntryRow, Hash } from '#ledger';
+import { maxInstant } from '#canon';
+import type { Approved, Authority, Rejected } from '#kernel';
+import type { DelegationPayload, Entry, EntryRow, Hash, Instant, Payload } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
-import { commitPayload } from '../records/entry-payloads.ts';
-import type { GatheredProposal } from '../records/intent.ts';
+import { commitPayload, rejectionPayload } from '../records/entry-payloads.ts';
+import { builtInProposal, type GatheredProposal } from '../records/intent.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
+import { type Ruling, rulingFrom } from '../records/ruling.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import { untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
@@ -32,23 +32,26 @@ export function reasonFault(reason: unknown): string | undefined {
   return isRight && reason.isWellFormed() ? undefined : `\`reason\` must be text of 1 to ${REASON_MAX} characters`;
 }
 
-/** A proposal of a built-in action, with no observations. */
-export function gatheredStop(
-  trajectory: string,
-  intent: { readonly action: string; readonly args: Json },
-  { writ, principal, nonce }: { readonly writ: WritChain; readonly principal: string; readonly nonce: string },
-): GatheredProposal {
-  const asked = { ...intent, role: BUILT_IN_ROLE };
-  return {
-    proposalId: contentHash({ ...asked, nonce, trajectory, writ: writId(writ.writ) }),
-    keyHash: undefined,
-    intent: asked,
-    observed: [],
-    observations: [],
-    blobs: [],
-    writ,
-    principal,
-  };
+/**
+ * Moves memory past the entry of a ruled stop, which no clock delays. `also`: the writs that the
+ * entry stores beside that of the proposal.
+ */
+export function recordStop(
+  writer: Writer,
+  gathered: GatheredProposal,
+  judged: Approved | Rejected,
+  at: Instant,
+  also: readonly WritChain[] = [],
+): PreparedCommit<Ruling> {
+  const { context, parts } = writer;
+  const unstored = [gathered.writ, ...also].flatMap((writ) => parts.writs.unstored(writ));
+  const blobs = [...new Map(unstored.map((blob) => [blob.hash, blob])).values()];
+  const kept = new PayloadBlobs(context.saltGenerator(context.random), blobs);
+  const terms = writer.entryTerms(at, kept);
+  const entry = (): Payload =>
+    judged.verdict === 'rejected' ? rejectionPayload(terms, gathered, judged) : commitPayload(terms, gathered, judged);
+  const { row, payload, batch } = writer.apply(entry, { writs: blobs, undelayed: true });
+  return { ...batch, blobs: kept.blobs, answer: rulingFrom(row, payload) };
 }
 
 /** Writ, policy and budget were checked in the trajectory above. */
@@ -66,17 +69,15 @@ const ADJUDICATED_ABOVE: Authority = {
 export function adoptStop(
   writer: Writer,
   there: Entry,
-  intent: { readonly action: string; readonly args: Json },
+  intent: { readonly action: string; readonly args: object },
   adjudicate: (args: Json, authority: Authority) => Approved | Rejected,
 ): PreparedCommit<EntryRow> {
   const { writs } = writer.parts;
   const writ = writs.get(writs.delegated as Hash) as WritChain;
-  const gathered = gatheredStop(writer.id, intent, { writ, principal: writ.writ.subject, nonce: there.id });
-  const judged = adjudicate(intent.args, ADJUDICATED_ABOVE) as Approved;
+  const gathered = builtInProposal(writer.id, intent, { writ, nonce: there.id });
   const at = maxInstant(writer.undelayedNow(), there.payload.at);
-  const terms = writer.entryTerms(at, new PayloadBlobs(writer.context.saltGenerator(writer.context.random)));
-  const { row, batch } = writer.apply(() => commitPayload(terms, gathered, judged), { undelayed: true });
-  return { ...batch, blobs: [], answer: row };
+  const prepared = recordStop(writer, gathered, adjudicate(gathered.intent.args, ADJUDICATED_ABOVE), at);
+  return { ...prepared, answer: prepared.rows[0] };
 }
 
 /** Propagates from a trajectory to the open delegations that are meant, one after the other. */

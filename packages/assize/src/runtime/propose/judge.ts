@@ -11,7 +11,7 @@ import { DEADLINE_MS } from '../transactions/body/transaction-options.ts';
 import { planOnly } from '../transactions/commit/plan-only.ts';
 import { requireTools } from '../transactions/commit/run-transaction.ts';
 import { TurnScopedPorts } from '../writer/turn-ports.ts';
-import { type RulingStep, untilCommitted } from '../writer/until-committed.ts';
+import { type RulingStep, untilCommitted, whenFree } from '../writer/until-committed.ts';
 import { Writer } from '../writer/writer.ts';
 import { callsNow } from './calls-now.ts';
 import { type ForeseenProposal, gatherForeseen } from './gather.ts';
@@ -94,11 +94,7 @@ function judgingStep(
     if (judged.verdict === 'approved') judged.undo();
     return { unrecorded: answer };
   };
-  return () => {
-    const { busy } = writer;
-    if (busy !== undefined) return { needs: () => busy };
-    return writer.runRuling(judged);
-  };
+  return whenFree(writer, judged);
 }
 
 /**

@@ -1,7 +1,25 @@
-import type { Writ } from '#authority';
+import { type Writ, writId } from '#authority';
 import { type ArgumentRefusal, type ArgumentSchema, arg, checkArgument, type Json } from '#base';
-import { type CanonLimits, composed, composedJson, copyJson, DEFAULT_LIMITS, hashText, plainText } from '#canon';
-import type { ActionName, ArgsOf, Domain, Intent, IsUntyped, Observed, RoleFor } from '#kernel';
+import {
+  type CanonLimits,
+  composed,
+  composedJson,
+  contentHash,
+  copyJson,
+  DEFAULT_LIMITS,
+  hashText,
+  plainText,
+} from '#canon';
+import {
+  type ActionName,
+  type ArgsOf,
+  BUILT_IN_ROLE,
+  type Domain,
+  type Intent,
+  type IsUntyped,
+  type Observed,
+  type RoleFor,
+} from '#kernel';
 import type { BlobRow, Hash, Observation, RoleRef } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
@@ -244,6 +262,32 @@ export function proposalIdOf(
   const text = (): string =>
     plainText({ action, args, nonce, observations: seen as unknown as Json, role, trajectory, writ });
   return hashText(withinEntrySize('A proposal with its observations', DEFAULT_LIMITS, text));
+}
+
+/** A proposal of a built-in action, which the runtime makes: without a key or an observation. */
+export function builtInProposal(
+  trajectory: string,
+  { action, args }: { readonly action: string; readonly args: object },
+  { writ, principal = writ.writ.subject, nonce }: BuiltInTerms,
+): GatheredProposal {
+  const intent = { action, args: args as Json, role: BUILT_IN_ROLE };
+  return {
+    proposalId: contentHash({ ...intent, nonce, trajectory, writ: writId(writ.writ) }),
+    keyHash: undefined,
+    intent,
+    observed: [],
+    observations: [],
+    blobs: [],
+    writ,
+    principal,
+  };
+}
+
+interface BuiltInTerms {
+  readonly writ: WritChain;
+  /** Default: the subject of the writ. */
+  readonly principal?: string | undefined;
+  readonly nonce: string;
 }
 
 /**

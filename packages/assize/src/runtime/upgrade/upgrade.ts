@@ -1,10 +1,8 @@
-import { writId } from '#authority';
-import { checkArgument, isAssizeError, type Json } from '#base';
-import { contentHash, copyJson, WORLD_LIMITS } from '#canon';
+import { checkArgument, isAssizeError } from '#base';
+import { copyJson, WORLD_LIMITS } from '#canon';
 import {
   type ApprovedUpgrade,
   adjudicateUpgrade,
-  BUILT_IN_ROLE,
   type Domain,
   type PendingProposal,
   pendingDifference,
@@ -28,7 +26,7 @@ import { concluded, RuntimeError } from '../errors.ts';
 import { DOMAIN } from '../option-names.ts';
 import { badOption } from '../options.ts';
 import { commitPayload, rejectionPayload, resolutionPayload } from '../records/entry-payloads.ts';
-import type { GatheredProposal } from '../records/intent.ts';
+import { builtInProposal, type GatheredProposal } from '../records/intent.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { readPendingProposal } from '../records/pending-proposal.ts';
 import { refOf } from '../records/root-payload.ts';
@@ -280,19 +278,9 @@ export class Upgrades {
   }
 
   #gathered({ next, options, nonce, from }: UpgradeRequest, writ: WritChain): GatheredProposal {
-    const args = { from: from.hash, to: refOf(next), reason: options.reason } as unknown as Json;
-    const intent = { action: UPGRADE_ACTION, role: BUILT_IN_ROLE, args };
-    const trajectory = this.#writer.id;
-    return {
-      proposalId: contentHash({ ...intent, nonce, trajectory, writ: writId(writ.writ) }),
-      keyHash: undefined,
-      intent,
-      observed: [],
-      observations: [],
-      blobs: [],
-      writ,
-      principal: options.principal ?? writ.writ.subject,
-    };
+    const args = { from: from.hash, to: refOf(next), reason: options.reason };
+    const { principal } = options;
+    return builtInProposal(this.#writer.id, { action: UPGRADE_ACTION, args }, { writ, principal, nonce });
   }
 }
 

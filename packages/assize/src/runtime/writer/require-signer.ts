@@ -6,26 +6,21 @@ import { RuntimeError } from '../errors.ts';
  *
  * @throws RuntimeError `wrong_signer`
  */
-export function requireSigner({ key, trajectoryId }: Chain, signer: EntrySigner | undefined): void {
-  requireKey(key, trajectoryId, signer);
-}
-
-/**
- * The same, from the last entry of a trajectory.
- *
- * @throws RuntimeError `wrong_signer`
- */
-export function requireSignerAfter(last: Payload, signer: EntrySigner | undefined): void {
-  requireKey(keyAfter(last), last.trajectory_id, signer);
-}
-
-function requireKey(key: string | undefined, trajectoryId: string, signer: EntrySigner | undefined): void {
+export function requireSigner(
+  { key, trajectoryId }: Pick<Chain, 'key' | 'trajectoryId'>,
+  signer: EntrySigner | undefined,
+): void {
   if (key === undefined || key === signer?.publicKey) return;
   const is = signer === undefined ? 'has no signer' : `signs with ${signer.publicKey}`;
   throw wrongSigner(
     `The entries of ${trajectoryId} are signed with ${key}, and this runtime ${is}. Pass the signer of that key, or record a new key first (changeEntryKey, assize keys change).`,
     trajectoryId,
   );
+}
+
+/** The same, from the last entry of a trajectory. @throws RuntimeError `wrong_signer` */
+export function requireSignerAfter(last: Payload, signer: EntrySigner | undefined): void {
+  requireSigner({ key: keyAfter(last), trajectoryId: last.trajectory_id }, signer);
 }
 
 /** Whether a runtime may write the next entry of a chain. */

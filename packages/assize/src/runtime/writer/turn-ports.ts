@@ -1,5 +1,5 @@
 import type { Hash, Instant } from '#ledger';
-import type { Clock, Random } from '#oracle';
+import { type Clock, type Random, systemRandom } from '#oracle';
 import { positionedSalts, randomSalts, type SaltGenerator } from '../records/salts.ts';
 
 /** Time and randomness of one turn. The same values make the same entries again. */
@@ -27,11 +27,13 @@ export class TurnScopedPorts {
   readonly random: Random;
   readonly #id: string;
   readonly #head: () => Hash;
+  readonly #isSystem: boolean;
   #turn: TurnPorts | undefined;
   #drawing: { readonly head: Hash; readonly random: Random } | undefined;
 
   constructor(id: string, clock: Clock, random: Random, head: () => Hash) {
     this.#head = head;
+    this.#isSystem = random === systemRandom;
     this.clock = { now: () => this.#turn?.at ?? clock.now() };
     this.random = { bytes: (count) => (this.#turn === undefined ? random : this.#random(this.#turn)).bytes(count) };
     this.#id = id;
@@ -39,8 +41,9 @@ export class TurnScopedPorts {
 
   /** The salts for blobs of the next entry, drawn from that randomness. */
   readonly saltGenerator = (random: Random): SaltGenerator => {
-    // The randomness of a turn already depends on the head.
+    // The randomness of a turn already depends on the head, and that of the system never repeats.
     const drawn = randomSalts(random);
+    if (this.#isSystem) return drawn;
     return () => (this.#turn === undefined ? positionedSalts(random, this.#id, this.#head())() : drawn());
   };
 

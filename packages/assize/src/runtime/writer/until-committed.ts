@@ -27,6 +27,14 @@ export interface Unrecorded<Answer> {
   readonly unrecorded: Answer;
 }
 
+/** The synchronous ruling as a step, which waits for another step that holds the writer. */
+export function whenFree<Answer>(writer: Writer, rule: () => Ruled<Answer>): RulingStep<Answer> {
+  return () => {
+    const { busy } = writer;
+    return busy === undefined ? writer.runRuling(rule) : { needs: () => busy };
+  };
+}
+
 /**
  * Plans, rules and appends until an entry is durable: the one loop of every entry that an open
  * trajectory writes. It plans again after another writer appended first, at most

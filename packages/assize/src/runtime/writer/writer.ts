@@ -250,7 +250,7 @@ export class Writer {
       result = await sent;
     } catch (error) {
       // Nothing was queued; memory is ahead of the store.
-      this.context.beliefs?.complete(facts ?? [], false);
+      if (facts !== undefined) this.context.beliefs?.complete(facts, false);
       this.#discard(life);
       await this.tryReload();
       throw error;
@@ -258,7 +258,8 @@ export class Writer {
       this.#contention.answered();
     }
     // A partition that was read while a part of it was erased contains erased data.
-    this.context.beliefs?.complete(facts ?? [], result.status === 'committed' && erasure === undefined);
+    if (facts !== undefined)
+      this.context.beliefs?.complete(facts, result.status === 'committed' && erasure === undefined);
     if (result.status === 'outdated' && asked !== undefined) this.context.beliefs?.withdrawQuestions(asked.partitions);
     if (result.status === 'committed') {
       this.#contention.committed();

@@ -28,7 +28,6 @@ import { type NeedsFacts, needs } from '../../records/needs.ts';
 import type { OpenQuestions } from '../../records/questions.ts';
 import { visibleFacts } from '../visible/facts.ts';
 import { type VisibilityChain, VisibilityChains } from '../visible/visibility.ts';
-import { type ClaimStatement, idFrom } from './claim-ids.ts';
 import { type ErasedPartition, planErasedChanges } from './close-erased.ts';
 import { isErasedRow } from './erased-row.ts';
 import { factWrites, type PlanBase, type PlannedPartition, textsOf } from './fact-writes.ts';
@@ -44,7 +43,15 @@ import {
   untimedIn,
 } from './stated-partitions.ts';
 import { nameKey, type StatedWrites, statedWrites, writeTokensOf } from './stated-writes.ts';
-import { nameOf, namesIn, partitionsIn, type StatementContext, senderOf } from './statement-context.ts';
+import {
+  type ClaimStatement,
+  idFrom,
+  nameOf,
+  namesIn,
+  partitionsIn,
+  type StatementContext,
+  senderOf,
+} from './statement-context.ts';
 import { type Judge, Votes } from './votes.ts';
 
 const KEY_BYTES = 32;

@@ -20,10 +20,9 @@ import {
   statedProvenance,
 } from '#memory';
 import type { VisibilityChain } from '../visible/visibility.ts';
-import { idOf } from './claim-ids.ts';
 import type { Touch } from './open-rows.ts';
 import { type StatedWrites, writeTokenOf } from './stated-writes.ts';
-import { nameOf, type StatementContext } from './statement-context.ts';
+import { idOf, nameOf, type StatementContext } from './statement-context.ts';
 
 /** The statements of a proposal about one partition. */
 export interface StatedPartition {

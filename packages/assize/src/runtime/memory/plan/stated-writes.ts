@@ -16,7 +16,7 @@ import {
   ValueReader,
 } from '#ledger';
 import { Polynomial, type StatedClaim } from '#memory';
-import { type ClaimStatement, idOf } from './claim-ids.ts';
+import { type ClaimStatement, idOf } from './statement-context.ts';
 
 /** The claim of a write, and the entry that states it. */
 export interface StatedWrite extends StatedClaim {

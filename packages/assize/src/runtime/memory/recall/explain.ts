@@ -4,7 +4,7 @@ import type { StatementAuthor, StatementMetadata } from '#kernel';
 import { type CommitPayload, type EntryRow, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
 import { type FactRow, MemoryError, readTrust, readWitness, type Trust, type Witness } from '#memory';
 import { type NotedStatement, notedStatements, tokensOf, writeIn } from '../plan/stated-writes.ts';
-import { NAME } from './name.ts';
+import { NAME } from './keys.ts';
 
 /** The origin of a version of a fact. */
 export interface Explained {

@@ -1,7 +1,6 @@
 import { arg, checkArgument } from '#base';
 import type { FactVersion } from '#ledger';
 import { MemoryError } from '#memory';
-import { NAME } from './name.ts';
 
 /** The keys to list. */
 export interface KeysQuery {
@@ -30,6 +29,15 @@ export interface MemoryKeys {
   /** Whether more keys follow. */
   readonly isTruncated: boolean;
 }
+
+/** No name is longer, so a longer one finds nothing. Normalising one could take very long. */
+const NAME_MAX = 512;
+
+/** The form of asserted names: a name of another form finds nothing. */
+export const NAME = arg.of(
+  "a text in Unicode's composed form (NFC)",
+  (value) => typeof value === 'string' && (value.length > NAME_MAX || value === value.normalize('NFC')),
+);
 
 const KEYS_MAX = 10_000;
 const KEYS_DEFAULT = 1_000;

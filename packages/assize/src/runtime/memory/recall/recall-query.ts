@@ -12,8 +12,7 @@ import {
   wordsOf,
 } from '#memory';
 import { INSTANT_MADE } from '../plan/validate.ts';
-import { requireShortText } from './keys.ts';
-import { NAME } from './name.ts';
+import { NAME, requireShortText } from './keys.ts';
 import type { SearchMode, SearchWeights } from './search.ts';
 
 /**

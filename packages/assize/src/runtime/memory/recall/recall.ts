@@ -16,12 +16,10 @@ import { type DependentEntry, dependentsOfVersions } from '../../lineage/depende
 import type { WriterContext } from '../../writer/ports.ts';
 import { type BeliefPlanner, requireFactStore } from '../plan/plan-beliefs.ts';
 import { notedStatements, tokensOf } from '../plan/stated-writes.ts';
-import { rowOf, type VisibleFactsOptions, visibleFacts } from '../visible/facts.ts';
-import { withReadSnapshot } from '../visible/snapshot-read.ts';
+import { rowOf, type VisibleFactsOptions, visibleFacts, withReadSnapshot } from '../visible/facts.ts';
 import { SHARED, type VisibilityChain } from '../visible/visibility.ts';
 import { type Explained, type FactSource, originOf, RECALLED_FACT, type RecalledFact, sourcesOf } from './explain.ts';
-import { type KeysQuery, keysIn, type MemoryKeys, readKeysQuery } from './keys.ts';
-import { NAME } from './name.ts';
+import { type KeysQuery, keysIn, type MemoryKeys, NAME, readKeysQuery } from './keys.ts';
 import {
   badLimit,
   badRecall,

@@ -2,8 +2,8 @@ import { isAssizeError } from '#base';
 import type { FactHit, FactQuery, FactReads, FactStore, FactVersion } from '#ledger';
 import { dayOf, type Embedder, fuse, MemoryError, type NearbyWeights, rankNearby, wordsOf } from '#memory';
 import { withSignal } from '../../transactions/limits/time-limit.ts';
+import { withReadSnapshot } from '../visible/facts.ts';
 import { visibleHits } from '../visible/hits.ts';
-import { withReadSnapshot } from '../visible/snapshot-read.ts';
 import type { VisibilityChain } from '../visible/visibility.ts';
 
 /** The search method: full-text, vector, or both. */

@@ -1,4 +1,11 @@
-import { type BranchPartition, type FactQuery, type FactReads, type FactVersion, OPEN_END } from '#ledger';
+import {
+  type BranchPartition,
+  type FactQuery,
+  type FactReads,
+  type FactStore,
+  type FactVersion,
+  OPEN_END,
+} from '#ledger';
 import type { FactRow } from '#memory';
 import { factPages } from './fact-pages.ts';
 import { type LateChange, type VisibilityChain, type VisibleMemory, visibleRows, visibleUntil } from './visibility.ts';
@@ -257,4 +264,13 @@ function byCodePoints(a: string, b: string): number {
 /** The row without store-only columns, and without its memory, which may not be the reader's. */
 export function rowOf({ content: _, branch: __, ...row }: FactVersion): FactRow {
   return row as FactRow;
+}
+
+/** Runs the queries of `read` in one snapshot read, if the store supports it. */
+export function withReadSnapshot<T>(
+  store: FactStore,
+  read: (facts: FactReads) => Promise<T>,
+  options: { readonly byText?: boolean } = {},
+): Promise<T> {
+  return store.withReadSnapshot === undefined ? read(store) : store.withReadSnapshot(read, options);
 }
