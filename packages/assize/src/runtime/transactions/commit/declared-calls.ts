@@ -11,7 +11,7 @@ import { openTransaction, startTransaction } from '../body/opened-transaction.ts
 import { DEADLINE_MS } from '../body/transaction-options.ts';
 import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
 import { TimeLimit } from '../limits/time-limit.ts';
-import { resolvedCalls } from './resolved-calls.ts';
+import { resolvedCalls } from './commit-plan.ts';
 import { requireTools } from './run-transaction.ts';
 import { failedToPropose, type PlannedTransaction, RunningTransaction } from './stages.ts';
 

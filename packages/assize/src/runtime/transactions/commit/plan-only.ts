@@ -7,7 +7,7 @@ import { checkPivotOf, useOf } from '../body/admission.ts';
 import type { TransactionEngines } from '../engine/engines.ts';
 import { costsOf } from '../log/undo-budget.ts';
 import { hasOnFailure } from '../settle/on-failure.ts';
-import { resolvedCalls } from './resolved-calls.ts';
+import { resolvedCalls } from './commit-plan.ts';
 import { submittedCalls } from './resume-approved.ts';
 import { pivotOf } from './stages.ts';
 

@@ -11,10 +11,9 @@ import { checkedOptions, DEADLINE_MS, RETRIES, type TransactionOptions } from '.
 import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
 import { afterMsOf, backoffMs } from '../limits/backoff.ts';
 import { isPromise, TimeLimit } from '../limits/time-limit.ts';
+import { resolvedCalls } from './commit-plan.ts';
 import { keyOf, previousOutcome } from './previous-outcome.ts';
-import { recordedContent } from './recorded-content.ts';
-import { requireSameContent } from './repeated-body.ts';
-import { resolvedCalls } from './resolved-calls.ts';
+import { recordedContent, requireSameContent } from './repeated-body.ts';
 import { type RuledTransaction, RunningTransaction } from './stages.ts';
 import type { TransactionOutcome } from './transaction-outcome.ts';
 

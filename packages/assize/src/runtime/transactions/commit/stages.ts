@@ -1,6 +1,6 @@
 import { isInstance, type Json, toError } from '#base';
 import { CanonError, plainText } from '#canon';
-import { type Claim, EffectError, type Tool } from '#effects';
+import { EffectError, type Tool } from '#effects';
 import type { Domain, Intent, ProposedCall } from '#kernel';
 import { badIntent, type ProposalInput } from '../../records/intent.ts';
 import type { Proposer } from '../../records/proposer.ts';
@@ -16,18 +16,11 @@ import type { StartedTransaction } from '../engine/engine.ts';
 import type { TransactionEngines } from '../engine/engines.ts';
 import type { AdvanceResult, PlannedRun, TransactionRun } from '../log/advance.ts';
 import { hasOnFailure } from '../settle/on-failure.ts';
-import { commitPlanOf, pendingPlanOf } from './commit-plan.ts';
+import { commitPlanOf, pendingPlanOf, type ResolvedCall } from './commit-plan.ts';
 import { abortedEffects, committedEffects, outcomesOf, type TransactionOutcome } from './transaction-outcome.ts';
 
 // The stages of an opened transaction: running, ended, planned, ruled. Each class has only the
 // methods that are legal in its stage, and a method returns the next stage.
-
-/** A call with its tool and its claims by canonical name. */
-export interface ResolvedCall {
-  readonly tool: Tool;
-  readonly input: Json;
-  readonly claims: readonly Claim[];
-}
 
 /** The body may make calls. A late transaction has no epoch yet. */
 export class RunningTransaction {
