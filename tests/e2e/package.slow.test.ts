@@ -272,6 +272,18 @@ test('the command is there', () => {
   expect(JSON.parse(node([bin, 'demo', '--json', '--store', 'memory:']))).toMatchObject({ ok: true });
 });
 
+test('a proof bundle of the installed command has its verifiers', () => {
+  const bin = join(folder, 'node_modules/@assize/cli/src/main.js');
+  const assize = (...args: readonly string[]) => node([bin, ...args, '--store', 'sqlite:./bundled.db']);
+  assize('demo');
+  assize('keys', 'new', 'example.com/log');
+  assize('checkpoint');
+  assize('bundle', '--from', '2000-01-01', '--to', '2100-01-01', '--out', 'bundle.zip');
+  // The names of files are not compressed.
+  const zip = readFileSync(join(folder, 'bundle.zip'), 'latin1');
+  for (const name of ['verify.py', 'verify.html']) expect(zip).toContain(name);
+});
+
 test('a command of a workspace is not there', () => {
   const bin = 'node_modules/assize/bin/assize.js';
   expect(() => node([bin, 'adjudicate'])).toThrow(/unknown command/);

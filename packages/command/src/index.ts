@@ -28,7 +28,7 @@ export {
   readLines,
   readText,
 } from './files/input-file.ts';
-export { cloneFolder, installedFolder, installedVersion, isInstalled } from './files/installed-package.ts';
+export { cloneFolder, installedVersion, isInstalled } from './files/installed-package.ts';
 export { badFile, importModule, isFile, lookedAt, whyOf } from './files/module-file.ts';
 export {
   anchorsOption,

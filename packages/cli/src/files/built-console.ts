@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { cloneFolder, installedFolder, isInstalled } from '@assize/command';
+import { cloneFolder, isInstalled } from '@assize/command';
 import { ConsoleFiles } from '@assize/server/internal';
 
 const run = promisify(execFile);
+const ownFolder = dirname(module.findPackageJSON(import.meta.url)!);
 
 /** The sources of the console and of its tools, in a clone. */
 const SOURCES = [
@@ -30,7 +32,7 @@ export async function builtConsole(): Promise<ConsoleFiles | undefined> {
 export async function bundleVerifiers(): Promise<{ readonly script?: string; readonly page?: string }> {
   const folder = await consoleFolder();
   const page = folder === undefined ? undefined : textIn(join(folder, 'verify.html'));
-  const script = textIn(join(cloneFolder() ?? installedFolder(), 'verifiers/python/verify.py'));
+  const script = textIn(join(cloneFolder() ?? ownFolder, 'verifiers/python/verify.py'));
   return { ...(script !== undefined && { script }), ...(page !== undefined && { page }) };
 }
 

@@ -13,7 +13,7 @@ export function isInstalled(specifier: string): boolean {
 }
 
 /** The folder of this package. */
-export function installedFolder(): string {
+function installedFolder(): string {
   return dirname(module.findPackageJSON(import.meta.url)!);
 }
 

@@ -51,6 +51,8 @@ test('nothing is written before the person agrees, and then all can be undone', 
   expect(installed).toMatchObject({ status: 0, out: expect.stringContaining('a: is behind Assize now') });
   expect(installed.out).toContain('Do not commit it');
   expect(installed.out).not.toContain('secret-text');
+  const { command, args } = JSON.parse(read()).mcpServers.a;
+  expect([command, args[0]]).toEqual([process.execPath, realpathSync(MAIN)]);
   expect(assize('--yes').out).toContain('a: is behind Assize already');
   expect([copies().length, tokens().length]).toEqual([1, 1]);
   expect(statSync(join(home, '.assize', tokens()[0]!)).mode & 0o777).toBe(0o600);

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import {
   bold,
@@ -8,7 +8,6 @@ import {
   EXIT,
   type ExitCode,
   inSession,
-  installedFolder,
   isInstalled,
   line,
   repeatable,
@@ -102,13 +101,18 @@ async function readPlace(file: string, { server, url }: Options): Promise<Place>
     const text = readFileSync(path, 'utf8');
     const { address } = await findServer(server, url);
     // A client of the desktop starts the gateway with a short PATH, so the paths are whole.
-    const program = [process.execPath, join(installedFolder(), 'bin', 'assize.js')];
+    const program = [process.execPath, ownFile()];
     const tokenFile = resolve(server, `mcp-${hashText(path).slice(0, 12)}.token`);
     return { path, text, copy: copyOf(path, text), terms: { program, url: address, tokenFile } };
   } catch (error) {
     if (isAssizeError(error)) throw error;
     throw unreadable('The configuration of an MCP client', error, { path });
   }
+}
+
+/** The file of this command, whichever link it was started by. */
+function ownFile(): string {
+  return realpathSync(process.argv[1] as string);
 }
 
 /** A server of the file, with its state after the change. */
@@ -329,7 +333,7 @@ function tellNext({ out }: Session, path: string, { serve, signIn, planned, rule
     out.line(
       line`${path} belongs to a project, and has paths of this machine and of your token now. Do not commit it.`,
     );
-  if (installedFolder().includes('_npx'))
+  if (ownFile().includes('_npx'))
     out.line(
       line`This copy is in the cache of npx, which may be emptied. Run npm install --global @assize/cli, and repeat.`,
     );
