@@ -26,7 +26,7 @@ export const LONGEST: readonly string[] = [
   'tests/console/screenshots.long.test.ts',
   'labs/browser/submit-tool.long.test.ts',
   'labs/browser/browser-tools.long.test.ts',
-  'packages/assize/src/runtime/transactions/limits/answer-size.test.ts',
+  'packages/assize/src/runtime/transactions/limits/answer-size.slow.test.ts',
 ];
 
 /** Starts the longest files first, after those with a process of their own. */

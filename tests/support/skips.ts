@@ -180,7 +180,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'only root makes a small disk, on Linux',
     holds: () => process.platform !== 'linux' || process.getuid?.() !== 0,
-    files: ['tests/faults/server-disk.slow.test.ts'],
+    files: ['tests/faults/server-disk.long.test.ts'],
     named: /on a small disk/,
   },
   {
