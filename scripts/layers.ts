@@ -101,8 +101,8 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     ...['delegate/', 'upgrade/', 'erase/', 'memory/'],
   ],
   'packages/server/src/': [
-    ...['log/', 'watchdog/', 'problems/', 'principals/', 'notices/', 'events/'],
-    ...['operations/', 'openapi/', 'routing/', 'http/', 'commands/'],
+    ...['log/', 'problems/', 'principals/', 'notices/', 'events/', 'background/', 'operations/', 'routing/'],
+    ...['http/requests/', 'http/', 'commands/'],
   ],
 };
 

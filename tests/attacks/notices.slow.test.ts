@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MemoryStore } from '@assize/testing/memory';
 import { expect, onTestFinished, test } from 'vitest';
-import { mailText } from '../../packages/server/src/notices/mail/mail-text.ts';
+import { mailText } from '../../packages/server/src/notices/mail/mail-notices.ts';
 import type { ApprovalRequested } from '../../packages/server/src/notices/notice.ts';
 import { NoticeSender } from '../../packages/server/src/notices/notice-sender.ts';
 import { openProposalsIn } from '../../packages/server/src/notices/open-proposals.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { isUnder, mayBeUnder, readPath } from '../../packages/gate/src/gateway/judge/path-name.ts';
 import { TOOL } from '../../packages/gate/src/gateway/names.ts';
 import { judgeablePath } from '../../packages/gate/src/hooks/calls/judgeable-path.ts';
-import { programTool } from '../../packages/gate/src/hooks/calls/shell/program-name.ts';
+import { programTool } from '../../packages/gate/src/hooks/calls/shell/program.ts';
 
 const name = fc.oneof(
   fc.constantFrom('a', 'b', 'A', '*', 'a.', 'a ', 'a\\b', '%2f', '%2e%2e', 'a:b', 'é', '\n', '**', 'x'.repeat(600)),

@@ -12,7 +12,7 @@
 export type { Operation } from '@assize/command/operation';
 export { ServerError, type ServerErrorCode } from '@assize/command/operation';
 export { ConsoleFiles } from './http/console-files.ts';
-export { openApiDocument } from './openapi/document.ts';
+export { openApiDocument } from './operations/openapi.ts';
 export { OPERATIONS } from './operations/table.ts';
 export { type Credentials, credentialsOf } from './principals/credentials.ts';
 export { type Serving, STOP_MS, serve } from './serve.ts';

@@ -7,32 +7,34 @@ import {
   witnessesOf,
 } from '@assize/audit/internal/operations';
 import { domainToRun } from '@assize/audit/internal/replay';
-import { SystemWrits } from '@assize/command/operation';
+import { ServerError, SystemWrits } from '@assize/command/operation';
 import { GatewayWorlds, NewestRules } from '@assize/gate/internal/operations';
-import type { Deployment, ResolvedConfig } from 'assize/internal/config';
+import { isAssizeError } from 'assize/internal/base';
 import {
   agentsDomain,
   anchorRoot,
   checkNames,
+  type Deployment,
   derivedLogKey,
   GrantIssuer,
+  type ResolvedConfig,
   recoveryKeyOf,
   runtimeServices,
   withdrawGrants,
 } from 'assize/internal/config';
 import type { Domain } from 'assize/internal/kernel';
+import { readRow } from 'assize/internal/ledger';
 import { systemClock, systemRandom } from 'assize/internal/oracle';
+import { Assize, type Background } from 'assize/internal/runtime';
 import { checkpointFile, type Store } from 'assize/internal/stores';
 import type { Metrics } from './log/metrics.ts';
 import { FailedNotices } from './notices/queue/failed-notices.ts';
 import type { Receiver } from './notices/receivers.ts';
 import { credentialsOf } from './principals/credentials.ts';
 import { FreeNames } from './principals/free-names.ts';
-import { ROW_FRESH_MS, recentSideStore } from './principals/recent-side-store.ts';
+import { ROW_FRESH_MS, recentSideStore } from './principals/recent-reads.ts';
 import type { ServeOptions } from './serve-options.ts';
-import { ServedAssize } from './served-assize.ts';
 import type { ServerService } from './service.ts';
-import { createWorlds } from './worlds.ts';
 
 /** Milliseconds for which a read of the stopped agents counts in a local file. */
 const STOPS_FRESH_MS = 10;
@@ -135,4 +137,54 @@ async function worldsHere(worlds: ResolvedConfig['worlds'], deployment: Deployme
   if (deployment === undefined) return worlds;
   for (const id of Object.keys(worlds)) await deployment.place(id);
   return Object.fromEntries(Object.entries(worlds).filter(([id]) => deployment.isHere(id)));
+}
+
+/** The runtime of a server, which reads what other processes committed before each answer. */
+class ServedAssize extends Assize {
+  protected override get background(): Background {
+    return { follows: false };
+  }
+}
+
+/**
+ * Creates the worlds of the configuration that the store does not have. Another process may create
+ * the same world at the same time.
+ *
+ * @throws ServerError `bad_config`; the errors of the creation
+ */
+async function createWorlds({
+  assize,
+  config,
+  domains,
+  store,
+}: Pick<ServerService, 'assize' | 'config' | 'domains' | 'store'>): Promise<void> {
+  const known = new Set((await assize.trajectories()).map(({ trajectory_id }) => trajectory_id));
+  for (const [trajectoryId, world] of Object.entries(config.worlds)) {
+    const domain = domains.find(({ name }) => name === world.domain) as Domain;
+    if (known.has(trajectoryId)) {
+      await requireOwn(store, trajectoryId);
+      continue;
+    }
+    try {
+      await assize.create(domain, {
+        trajectoryId,
+        ...(world.initial !== undefined && { initial: world.initial }),
+        ...(world.note !== undefined && { note: world.note }),
+      });
+    } catch (error) {
+      if (!isAssizeError(error, 'exists')) throw error;
+    }
+  }
+}
+
+/** An agent chose the name of a delegated trajectory, and a world must not meet it. */
+async function requireOwn(store: ServerService['store'], trajectoryId: string): Promise<void> {
+  const [first] = await store.entries(trajectoryId, { from: 0, limit: 1 });
+  const begun = first && readRow(first).payload;
+  if (begun?.kind !== 'root' || begun.delegated_from === undefined) return;
+  throw new ServerError(
+    'bad_config',
+    `The world ${trajectoryId} has the name of a trajectory that an agent delegated. Give the world another name.`,
+    { evidence: { trajectory_id: trajectoryId } },
+  );
 }

@@ -1,4 +1,4 @@
-import { Recurring } from '@assize/server/internal/recurring.ts';
+import { Recurring } from '@assize/server/internal/background/recurring.ts';
 import { isAssizeError } from 'assize/internal/base';
 import type { Deployment, DeploymentHost } from 'assize/internal/config';
 import { explainedHalt } from '../explained-halt.ts';

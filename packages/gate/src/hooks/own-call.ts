@@ -1,12 +1,10 @@
 import type { Json } from 'assize/internal/base';
+import { contentHash } from 'assize/internal/canon';
 import type { CallContent, CallPart } from '#calls';
 import { PARTS_MAX } from '#gateway';
 import { canonicalPath } from './calls/file-path.ts';
-import { placed } from './calls/placed-parts.ts';
 import { commandParts } from './calls/shell-command.ts';
 import type { ToolEvent } from './events.ts';
-import { settingsParts } from './settings-files.ts';
-import { toolName } from './tool-names.ts';
 
 /**
  * The call of a tool that the agent program has itself. `server` is its name in rules. Without
@@ -49,4 +47,64 @@ export function unparsed(text: unknown): CallPart {
 
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value.toWellFormed() : '';
+}
+
+/**
+ * Files that say what an agent may do, or what a program runs: its own settings, those of git, and
+ * the folder of the server that rules it.
+ */
+const FILES =
+  /(?:^|\/)(?:\.assize(?:\/.*)?|\.git(?:\/(?:config|hooks(?:\/.*)?|info(?:\/.*)?))?|\.claude(?:\/(?:settings[^/]*\.json|hooks(?:\/.*)?|agents(?:\/.*)?))?|\.claude\.json|\.mcp\.json|\.codex(?:\/(?:[^/]*\.toml|hooks(?:\.json|\/.*)?|rules(?:\/.*)?|auth\.json))?|node_modules\/assize(?:\/.*)?|managed-settings\.json|assize\.config\.[a-z]+|assize\.yaml|[^/]+\.root\.key|[^/]*\.token|[^/]*\.db)$/i;
+
+/** Parts of calls that may read or change such files. They ask unless the rules say otherwise. */
+function settingsParts(parts: readonly CallPart[], server: string): readonly CallPart[] {
+  const paths = new Set(parts.flatMap(pathsOf).filter((path) => FILES.test(path)));
+  return [...paths].map((path) => ({ server, tool: 'settings', args: { path } }));
+}
+
+function pathsOf({ args }: CallPart): readonly string[] {
+  const { path, paths } = args;
+  return [path, paths].flat().filter((each): each is string => typeof each === 'string');
+}
+
+/**
+ * The parts of a command with their places: each program has the folder that the command begins in,
+ * and a program that names no path reads that folder. A path that symbolic links lead elsewhere has
+ * both names.
+ */
+async function placed(parts: readonly CallPart[], cwd: string): Promise<readonly CallPart[]> {
+  const all: CallPart[] = [];
+  for (const part of parts) {
+    const { path, paths } = part.args;
+    if (Array.isArray(paths)) {
+      const named = (paths as readonly string[]).length === 0 ? [cwd] : (paths as readonly string[]);
+      const found = await Promise.all(named.map(bothNames));
+      all.push({ ...part, args: { ...part.args, paths: [...new Set(found.flat())], cwd } });
+    } else if (typeof path === 'string') {
+      for (const name of await bothNames(path)) all.push({ ...part, args: { ...part.args, path: name } as Args });
+    } else all.push(part);
+  }
+  return all;
+}
+
+type Args = { readonly [name: string]: Json };
+
+async function bothNames(name: string): Promise<string[]> {
+  if (!name.startsWith('/')) return [name];
+  const { resolved } = await canonicalPath(name, '/');
+  return resolved === undefined ? [name] : [name, resolved];
+}
+
+/** A name of a server that rules can name. */
+export function serverName(text: string): string {
+  return /^[A-Za-z0-9][A-Za-z0-9_:@-]{0,99}$/.test(text) ? text : unnamed(text);
+}
+
+/** A name of a tool that rules can name. */
+export function toolName(text: string): string {
+  return /^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,199}$/.test(text) ? text : unnamed(text);
+}
+
+function unnamed(text: string): string {
+  return `unnamed-${contentHash(text).slice(0, 16)}`;
 }

@@ -6,26 +6,23 @@ import { type Context, Hono } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { Logger } from '../log/logger.ts';
 import type { Metrics } from '../log/metrics.ts';
-import { openApiDocument } from '../openapi/document.ts';
+import { openApiDocument } from '../operations/openapi.ts';
 import type { Authenticator } from '../principals/authenticator.ts';
 import type { Standings } from '../principals/standings.ts';
-import { type Problem, problemOf } from '../problems/problem.ts';
-import { refusalReason } from '../problems/refusal-reason.ts';
+import { type Problem, problemOf, refusalReason } from '../problems/problem.ts';
 import type { DeploymentRoutes } from '../routing/deployment-routes.ts';
 import type { Router } from '../routing/router.ts';
 import type { ServerService } from '../service.ts';
-import type { Backlog } from './backlog.ts';
-import { parseBody, requireProposals } from './body.ts';
-import { accountOf, chargedBody } from './charged-body.ts';
 import { type Addresses, checkHost, checkOrigin, securityHeaders } from './guards.ts';
-import type { Limits, RateLimiter } from './limits.ts';
-import { idempotencyKeyOf } from './one-key.ts';
-import type { OpenRequests } from './open-requests.ts';
 import { faultPage } from './pages.ts';
-import { checkedParts } from './parts.ts';
-import { RequestEnd } from './request-end.ts';
-import { adoptRequestId, isForwarded, requestIdOf } from './request-id.ts';
-import { traceparentFrom } from './traceparent-from.ts';
+import type { Backlog } from './requests/backlog.ts';
+import { parseBody, requireProposals } from './requests/body.ts';
+import { accountOf, chargedBody } from './requests/charged-body.ts';
+import { adoptRequestId, idempotencyKeyOf, isForwarded, requestIdOf, traceparentFrom } from './requests/headers.ts';
+import type { Limits, RateLimiter } from './requests/limits.ts';
+import type { OpenRequests } from './requests/open-requests.ts';
+import { checkedParts } from './requests/parts.ts';
+import { RequestEnd } from './requests/request-end.ts';
 
 /** The parts of the HTTP surface. */
 export interface AppParts {

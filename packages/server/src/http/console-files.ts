@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import type { SignInWay } from './sign-in-way.ts';
+import type { SignInWay } from './pages.ts';
 
 /** A static file of the console. */
 export interface ConsoleFile {

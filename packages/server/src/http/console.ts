@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
 import type { ConsoleFiles } from './console-files.ts';
 import { consoleHeaders } from './guards.ts';
-import type { SignInWay } from './sign-in-way.ts';
+import type { SignInWay } from './pages.ts';
 
 /** The pages of the console. Each has the same document, which shows the page of its address. */
 const NAMES = ['inbox', 'timeline', 'what-if', 'effects', 'memory', 'agents', 'audit'];

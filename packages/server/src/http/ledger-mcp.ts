@@ -3,7 +3,7 @@ import { type HttpLedger, httpLedger } from '@assize/gate/internal/mcp';
 import { isAssizeError } from 'assize/internal/base';
 import type { Hono } from 'hono';
 import { type AppParts, ownRequests } from './app.ts';
-import { admitMessage } from './charged-body.ts';
+import { admitMessage } from './requests/charged-body.ts';
 
 /**
  * Adds `/mcp`: the ledger, the memory and the inbox for MCP clients, which only read. Each tool is

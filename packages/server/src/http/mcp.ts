@@ -14,8 +14,8 @@ import type { McpConfig, McpServerConfig, ResolvedConfig } from 'assize/internal
 import type { Hono } from 'hono';
 import { OPERATIONS } from '../operations/table.ts';
 import { type AppParts, requireKind } from './app.ts';
-import { admitMessage } from './charged-body.ts';
 import { askingWith } from './ledger-mcp.ts';
+import { admitMessage } from './requests/charged-body.ts';
 
 /** The MCP servers of the configuration, each in front of all its clients. */
 export interface McpEnds {

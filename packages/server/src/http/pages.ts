@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { thrownText } from 'assize/internal/base';
 import { securityHeaders } from './guards.ts';
-import { linkAdvice, type SignInWay } from './sign-in-way.ts';
 
 /** Signs in with the code of the link. The code is in the fragment, which browsers do not send. */
 const signInScript = (way: SignInWay): string => `
@@ -65,4 +64,17 @@ function page(title: string, body: string, script?: string): Response {
 /** A principal's name may come from claims. */
 function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
+}
+
+/**
+ * The way of people to a session: a provider, a link of the command line, or a link that the start
+ * of the server printed.
+ */
+export type SignInWay = 'oidc' | 'link' | 'start';
+
+/** The remedy for a person whose link signs in no more. */
+export function linkAdvice(way: SignInWay): string {
+  return way === 'start'
+    ? 'Stop the server and start it again: it prints new links.'
+    : 'Create one with: assize token sign-in NAME.';
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from './limits.ts';
+import { DEFAULT_LIMITS } from './requests/limits.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
 
 function opened(requestsPerSecond: number, concurrency = 1_000) {

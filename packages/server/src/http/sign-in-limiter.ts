@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { keyedHash } from 'assize/internal/canon';
-import { type Limits, RateLimiter } from './limits.ts';
+import { type Limits, RateLimiter } from './requests/limits.ts';
 
 /** All addresses together have this many times the limits of one. */
 const TOGETHER = 20;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isIPv6 } from 'node:net';
 import { ServerError } from '@assize/command/operation';
 import { isAssizeError } from 'assize/internal/base';
 import type { Context, Hono } from 'hono';
@@ -7,12 +8,10 @@ import { LOOPBACK_COOKIE, SESSION_COOKIE, sessionCookieOf } from '../principals/
 import type { OidcSignIn } from '../principals/oidc.ts';
 import type { Sessions } from '../principals/sessions.ts';
 import type { AppParts } from './app.ts';
-import { readBody } from './body.ts';
-import { clientAddress } from './client-address.ts';
 import { checkOrigin } from './guards.ts';
-import { signInPage, startPage } from './pages.ts';
+import { linkAdvice, type SignInWay, signInPage, startPage } from './pages.ts';
+import { readBody } from './requests/body.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
-import { linkAdvice, type SignInWay } from './sign-in-way.ts';
 
 const codeBody = z.strictObject({
   code: z.string().regex(/^[0-9a-f]{64}$/, 'must be the code of a sign-in link: 64 hex digits'),
@@ -131,4 +130,35 @@ function browserOf(request: Request): string | undefined {
 function cookieText(value: string, origin: string): string {
   const name = origin.startsWith('https:') ? `${SESSION_COOKIE}=${value}; Secure` : `${LOOPBACK_COOKIE}=${value}`;
   return `${name}; Path=/; HttpOnly; SameSite=Lax${value === '' ? '; Max-Age=0' : ''}`;
+}
+
+/** A subscriber has at least these groups of an IPv6 address for itself: 64 bits of 128. */
+const NETWORK_GROUPS = 4;
+const GROUPS = 8;
+
+/**
+ * The address of a client: that of its connection, or behind a proxy the last one of
+ * `X-Forwarded-For`, which the proxy added itself. The others are texts of the client. All
+ * addresses of one IPv6 network count as one.
+ */
+export function clientAddress(request: Request, incoming: IncomingMessage | undefined, behindProxy: boolean): string {
+  const forwarded = behindProxy ? request.headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
+  const address = withoutPort(forwarded || incoming?.socket.remoteAddress || '');
+  return isIPv6(address) ? networkOf(address) : address;
+}
+
+/** Some proxies add the port of the connection. */
+function withoutPort(text: string): string {
+  const [, inBrackets, plain] = /^\[(.+)\](?::\d+)?$|^(\d+(?:\.\d+){3}):\d+$/.exec(text) ?? [];
+  return inBrackets ?? plain ?? text;
+}
+
+function networkOf(address: string): string {
+  // The parser of URLs writes each address in one form. It has no zones.
+  const text = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1);
+  // An IPv4 address of a socket for both versions is no network.
+  if (text.startsWith('::ffff:')) return text;
+  const [head = [], tail = []] = text.split('::').map((part) => part.split(':').filter((group) => group !== ''));
+  const zeros = Array.from({ length: GROUPS - head.length - tail.length }, () => '0');
+  return [...head, ...zeros, ...tail].slice(0, NETWORK_GROUPS).join(':');
 }

@@ -12,11 +12,10 @@ import { onEveryStore } from '../../../../tests/support/ledger/stores.ts';
 import { MailSink } from '../../../../tests/support/tools/mail-sink.ts';
 import { type Answer, NoticeSink } from '../../../../tests/support/tools/notice-sink.ts';
 import { decidersIn } from './mail/deciders-in.ts';
-import { NoticeSender, type NoticeSenderOptions } from './notice-sender.ts';
+import { NoticeSender, type NoticeSenderOptions, tallyOf } from './notice-sender.ts';
 import { openProposalsIn } from './open-proposals.ts';
 import { pagesOf, waitingKind } from './queue/delivery-rows.ts';
 import { FailedNotices } from './queue/failed-notices.ts';
-import { tallyOf } from './queue/tally.ts';
 import { type Addressee, receiversOf } from './receivers.ts';
 
 /** The options of a sender, with its receivers as a configuration has them. */

@@ -8,11 +8,10 @@ import { rulingView } from 'assize/internal/views';
 import { type DecidersOf, MailNotices } from './mail/mail-notices.ts';
 import { type Notice, noticeId, pagePath, webhookBody } from './notice.ts';
 import { Deliverer } from './queue/deliverer.ts';
-import type { EndedNotice } from './queue/delivery-rows.ts';
+import { type EndedNotice, FAILED_KIND, pagesOf, waitingKind } from './queue/delivery-rows.ts';
 import { Enqueuer } from './queue/enqueue.ts';
 import { RETRY, type RetryPolicy } from './queue/retry-policy.ts';
 import { KEEPING, type KeepingTimes, sweepNotices } from './queue/sweep.ts';
-import { type Tally, tallyOf } from './queue/tally.ts';
 import type { Receiver } from './receivers.ts';
 import { type SendingOptions, sendWebhook } from './webhook/send-webhook.ts';
 
@@ -200,4 +199,31 @@ export class NoticeSender {
     const timestamp = Math.floor(instantToMillis(this.#clock.now()) / 1_000);
     await sendWebhook(receiver.webhook, { id, timestamp, body }, { ...this.#options.webhookOptions, signal });
   }
+}
+
+/** Rows of one read, and the most rows of one receiver, or of all failures, that are counted. */
+const PAGE = 1_000;
+const COUNTED_MAX = 10_000;
+
+/** Notices of a store at one moment. */
+export interface Tally {
+  /** Those that wait, of the given receivers. At most 10,000 a receiver are counted. */
+  readonly waiting: number;
+  /** Those that were given up, of all receivers. At most 10,000 are counted. */
+  readonly failed: number;
+}
+
+export async function tallyOf(store: SideStore, receiverIds: readonly string[]): Promise<Tally> {
+  let waiting = 0;
+  for (const id of receiverIds) waiting += await countOf(store, waitingKind(id));
+  return { waiting, failed: await countOf(store, FAILED_KIND) };
+}
+
+async function countOf(store: SideStore, kind: string): Promise<number> {
+  let count = 0;
+  for await (const page of pagesOf(store, kind, PAGE)) {
+    count += page.length;
+    if (count >= COUNTED_MAX) break;
+  }
+  return count;
 }

@@ -50,8 +50,8 @@ import {
 } from 'assize/internal/runtime';
 import { pendingView, type Questions, questionsIn, rulingView } from 'assize/internal/views';
 import { z } from 'zod';
-import { grantorsOf, requireActive, requireOther } from '../grantors.ts';
 import { decidersIn } from '../notices/mail/deciders-in.ts';
+import { grantorsOf, requireActive, requireOther } from '../principals/issuers.ts';
 import { problemOf } from '../problems/problem.ts';
 import { operation, type ServerService } from '../service.ts';
 

@@ -18,7 +18,7 @@ import { conflicts, readClaim } from 'assize/internal/effects';
 import { type Hash, observationsOf, Replayer, readRow } from 'assize/internal/ledger';
 import { type CallTexts, callTextsOf, effectTransactionView, leftInState, storedTextsOf } from 'assize/internal/views';
 import { z } from 'zod';
-import { requireOther } from '../grantors.ts';
+import { requireOther } from '../principals/issuers.ts';
 import { operation, type ServerService } from '../service.ts';
 
 const claimForm = z.strictObject({ access: z.enum(['read', 'write']), scope: z.string() });

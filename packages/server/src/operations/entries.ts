@@ -17,8 +17,8 @@ import { canonicalize, hashText } from 'assize/internal/canon';
 import { checkRow, type EntryRow, LedgerFault, type Payload } from 'assize/internal/ledger';
 import { blobsOf, blobValue, traceOf } from 'assize/internal/views';
 import { z } from 'zod';
-import { entryPage } from '../entry-pages.ts';
 import { operation, type ServerService } from '../service.ts';
+import { entryPage } from './reads/entry-pages.ts';
 
 const RULINGS = [
   'begun',

@@ -2,8 +2,8 @@ import { hash, json, name, type Operation, PAGE_DEFAULT, page, READERS, tagsOfSt
 import type { Json } from 'assize/internal/base';
 import { canonicalize, hashText, parsePointer } from 'assize/internal/canon';
 import { z } from 'zod';
-import { outlineOf } from '../outline-of.ts';
 import { operation, type ServerService } from '../service.ts';
+import { outlineOf } from './reads/outline-of.ts';
 import { at, pointIn, valueAt } from './trajectories.ts';
 
 const memberForm = z

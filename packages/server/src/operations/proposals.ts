@@ -33,7 +33,6 @@ import type { ForeseenProposal, ProposalInput, Ruling, Trajectory } from 'assize
 import { rulingView } from 'assize/internal/views';
 import { z } from 'zod';
 import { problemOf } from '../problems/problem.ts';
-import { interruptDocument } from '../rulings.ts';
 import { operation, type ServerService } from '../service.ts';
 
 const proposalBody = z
@@ -282,3 +281,43 @@ const get = operation({
 });
 
 export const proposals: readonly Operation<ServerService>[] = [create, createMany, judge, get];
+
+/** An escalation as the interrupt of AG-UI 1.0. The client resumes with a decision, or waits. */
+function interruptDocument(
+  ruling: Extract<Ruling, { readonly ruling: 'escalated' }>,
+  { expires, page }: { readonly expires: string | undefined; readonly page: string },
+): z.input<typeof interruptForm> {
+  const { pending, reason, detail, channel, invariantId, entry } = ruling;
+  return {
+    outcome: {
+      type: 'interrupt',
+      interrupts: [
+        {
+          id: pending,
+          reason: 'approval_required',
+          message: detail,
+          ...(expires !== undefined && { expiresAt: expires }),
+          responseSchema: RESPONSE,
+          metadata: {
+            trajectory_id: entry.trajectory_id,
+            channel,
+            page,
+            cause: reason,
+            ...(invariantId !== undefined && { invariant_id: invariantId }),
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** The decision of a person: the body of `approvals.approve` or `approvals.reject`. */
+const RESPONSE = {
+  type: 'object',
+  properties: {
+    decision: { enum: ['approve', 'reject'] },
+    reason: { type: 'string' },
+    args: { type: 'object' },
+  },
+  required: ['decision'],
+};

@@ -24,8 +24,8 @@ import { type BranchPayload, type EntryRow, type RootPayload, readRow } from 'as
 import { Trajectory } from 'assize/internal/runtime';
 import { readable } from 'assize/internal/views';
 import { z } from 'zod';
-import { isWithin } from '../is-within.ts';
 import { operation, type ServerService } from '../service.ts';
+import { isWithin } from './reads/outline-of.ts';
 
 const trajectoryForm = z
   .strictObject({

@@ -2,7 +2,7 @@ import { Tokens } from '@assize/command/operation';
 import { MemoryStore } from '@assize/testing/memory';
 import { systemRandom } from 'assize/internal/oracle';
 import { expect, test } from 'vitest';
-import { recentSideStore } from './recent-side-store.ts';
+import { recentSideStore } from './recent-reads.ts';
 
 const SECRET = new Uint8Array(32).fill(1);
 const NOW = '2026-01-01T00:00:00.000000Z';

@@ -2,7 +2,7 @@ import { instantToMillis, type KeyPair } from 'assize/internal/canon';
 import type { SideStore } from 'assize/internal/ledger';
 import type { Clock, Random } from 'assize/internal/oracle';
 import { type SealedRow, SealedRows, sideSecretOf } from 'assize/internal/stores';
-import { Recurring } from '../recurring.ts';
+import { Recurring } from '../background/recurring.ts';
 
 /** Another live server of the same store. */
 export interface Member {

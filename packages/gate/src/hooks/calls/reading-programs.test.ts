@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { READING_PROGRAMS } from '#gateway';
-import { programTool } from './shell/program-name.ts';
+import { programTool } from './shell/program.ts';
 import { commandParts } from './shell-command.ts';
 
 /** Programs that look harmless, each with an option that does more than reading. */

@@ -1,7 +1,6 @@
 import type { Json } from 'assize/internal/base';
 import type { CallContent, CallPart } from '#calls';
-import { fileParts, ownCall, shellParts, textOf } from '../own-call.ts';
-import { serverName, toolName } from '../tool-names.ts';
+import { fileParts, ownCall, serverName, shellParts, textOf, toolName } from '../own-call.ts';
 import type { ToolEvent } from './events.ts';
 
 /** The server of Claude Code's own tools in rules. */

@@ -1,15 +1,10 @@
 import type { Json } from 'assize/internal/base';
 import { hashText } from 'assize/internal/canon';
-import type { CallWorld } from '#calls';
-import { attend, callIdOf, closeCall, closeCallsOf, inDoubt, type Outcome } from '#calls';
+import { attend, type CallWorld, callIdOf, closeCall, closeCallsOf, inDoubt, type Outcome } from '#calls';
 import * as answers from '../answers.ts';
-import { doubtText } from '../doubt-text.ts';
 import { sessionEvent, type ToolDone, toolDone } from '../events.ts';
-import { sessionEnded } from '../session-ended.ts';
+import { doubtText, sessionEnded } from '../sessions.ts';
 import * as events from './events.ts';
-import { fileChange } from './file-change.ts';
-import type { HookOptions } from './hook-options.ts';
-import { isRefusal } from './refusal-text.ts';
 import { sessionOf, UNTOLD } from './session-of.ts';
 
 /** Records an event that only informs. An unknown one is let pass. */
@@ -127,4 +122,78 @@ async function begun(world: CallWorld, given: unknown, inboxUrl: string): Promis
   const calls = inDoubt(world, world.now(), session.id);
   const text = doubtText(world, calls, inboxUrl);
   return text === undefined ? answers.NOTHING : answers.told(text);
+}
+
+/** The change of a file by a call, so that it can be taken back. */
+interface FileChange {
+  readonly [name: string]: Json;
+  readonly path: string;
+  /** The text before the call. Null: there was no file. */
+  readonly before: string | null;
+  /** The hash of the text after the call. */
+  readonly after: string;
+}
+
+/** The largest text before a call that is kept. */
+const BEFORE_BYTES_MAX = 200_000;
+
+/**
+ * The change of a call of Write, Edit or NotebookEdit, from its response. Undefined if it is none,
+ * or the text before it is not known or too large.
+ */
+function fileChange(tool: string, input: object, response: unknown): FileChange | undefined {
+  if (typeof response !== 'object' || response === null) return undefined;
+  const { originalFile, original_file, updated_file, content, replaceAll } = response as Record<string, unknown>;
+  const { file_path, notebook_path, old_string, new_string } = input as Record<string, unknown>;
+  // The person can change an edit at the terminal, and then only the response has it.
+  const { oldString = old_string, newString = new_string } = response as Record<string, unknown>;
+  const path = file_path ?? notebook_path;
+  const before = originalFile === undefined ? original_file : originalFile;
+  if (typeof path !== 'string' || !(typeof before === 'string' || before === null)) return undefined;
+  if (before !== null && Buffer.byteLength(before) > BEFORE_BYTES_MAX) return undefined;
+  const after =
+    tool === 'Write' ? content : tool === 'Edit' ? edited(before, oldString, newString, replaceAll) : updated_file;
+  return typeof after === 'string' ? { path, before, after: hashText(after) } : undefined;
+}
+
+function edited(before: string | null, from: unknown, to: unknown, isAll: unknown): string | undefined {
+  if (typeof from !== 'string' || typeof to !== 'string') return undefined;
+  const text = before ?? '';
+  if (from === '') return to;
+  if (isAll === true) return text.replaceAll(from, () => to);
+  return text.replace(from, () => to);
+}
+
+/**
+ * How Claude Code 2.1.332 begins the result of a call that it refused before it was made: the call
+ * was invalid, a hook refused it, or the person or a rule of the person did. A failed command has
+ * another beginning.
+ */
+const BEGINNINGS: readonly RegExp[] = [
+  /^<tool_use_error>/,
+  /^PreToolUse(?::| hook for )/,
+  /^\[https?:[^\]]*\]: (?:failed|timed out); blocking/,
+  /^Permission (?:to use |for this |denied by |denied for )/,
+  /^Claude requested permissions to /,
+  /^Auto mode is unavailable/,
+  /^The user doesn't want to (?:proceed with this tool use|take this action)/,
+  // The reason of an answer of Assize that asks the person, or refuses such a question.
+  /^Assize: /,
+];
+
+/** Whether the result that the model read says that its call was not made. */
+function isRefusal(result: string): boolean {
+  return BEGINNINGS.some((beginning) => beginning.test(result));
+}
+
+/** How the server answers one installation of the hooks. */
+export interface HookOptions {
+  /** How long a question waits for a person. */
+  readonly waitMs: number;
+  /** The answer before a decision: a refusal, or a run that stops until it is resumed. */
+  readonly pending: 'deny' | 'defer';
+  /** The calls that the person at the terminal confirms too, after the rules let them through. */
+  readonly confirm: 'never' | 'irreversible' | 'changes' | 'always';
+  /** The address of the inbox of the console. */
+  readonly inboxUrl: string;
 }

@@ -1,8 +1,7 @@
 import type { Json } from 'assize/internal/base';
 import type { CallContent, CallPart } from '#calls';
 import type { ToolEvent } from '../events.ts';
-import { fileParts, ownCall, shellParts, unparsed } from '../own-call.ts';
-import { serverName, toolName } from '../tool-names.ts';
+import { fileParts, ownCall, serverName, shellParts, toolName, unparsed } from '../own-call.ts';
 import { patchOf, patchParts } from './apply-patch.ts';
 
 /** The server of Codex's own tools in rules. */

@@ -1,7 +1,43 @@
-import type { HookProgram } from '../handle-event.ts';
-import type { HookOptions } from './hook-options.ts';
-import { QUESTIONS } from './questions.ts';
-import { recorded } from './reports.ts';
+import type { CallWorld } from '#calls';
+import * as answers from '../answers.ts';
+import { askCall, isLetThrough } from '../ask-call.ts';
+import { askingTool, toolEvent } from '../events.ts';
+import type { HookProgram, Question } from '../handle-event.ts';
+import { sessionOf } from '../sessions.ts';
+import { contentOf } from './call-of.ts';
+import { CODEX, type HookOptions, recorded } from './reports.ts';
+
+/** The events that ask for a permission. */
+export const QUESTIONS: Readonly<Record<string, Question<HookOptions>>> = {
+  PreToolUse: { answer: toolUse, refuse: (reason) => answers.permission('PreToolUse', 'deny', reason) },
+  PermissionRequest: { answer: permissionRequest, refuse: answers.refusedRequest },
+};
+
+async function toolUse(
+  world: CallWorld,
+  given: unknown,
+  { waitMs, inboxUrl }: HookOptions,
+): Promise<answers.HookAnswer> {
+  const event = askingTool.parse(given);
+  const session = sessionOf(event, CODEX);
+  const decision = await askCall(world, event, { session, content: await contentOf(event), waitMs });
+  return decision.kind === 'allowed'
+    ? answers.permission('PreToolUse', 'allow', 'Assize: the rules let the call through.')
+    : answers.permission('PreToolUse', 'deny', answers.reasonOf(decision, inboxUrl));
+}
+
+/**
+ * Codex is about to ask the person at the terminal. The answer is left to the person if Assize let
+ * exactly this call through, and is a refusal otherwise.
+ */
+async function permissionRequest(world: CallWorld, given: unknown): Promise<answers.HookAnswer> {
+  const event = toolEvent.parse(given);
+  // Here Codex adds the reason of the model, which is no part of the call.
+  const { description: _, ...tool_input } = event.tool_input;
+  const asked = event.tool_name.startsWith('mcp__') ? event : { ...event, tool_input };
+  const isOpen = isLetThrough(world, sessionOf(event, CODEX).id, await contentOf(asked));
+  return isOpen ? answers.NOTHING : answers.refusedRequest('Assize: this call was not let through.');
+}
 
 /** The events of Codex. */
 export const CODEX_HOOKS: HookProgram<HookOptions> = { questions: QUESTIONS, recorded };

@@ -1,13 +1,10 @@
 import type { Json } from 'assize/internal/base';
-import type { CallWorld } from '#calls';
-import { attend, callIdOf, closeCall, inDoubt } from '#calls';
+import type { z } from 'zod';
+import { attend, type CallWorld, callIdOf, closeCall, inDoubt } from '#calls';
 import * as answers from '../answers.ts';
-import { doubtText } from '../doubt-text.ts';
+import * as shared from '../events.ts';
 import { sessionEvent } from '../events.ts';
-import { sessionEnded } from '../session-ended.ts';
-import { sessionOf } from '../session-of.ts';
-import { type ToolDone, toolDone } from './events.ts';
-import { CODEX, type HookOptions } from './hook-options.ts';
+import { doubtText, sessionEnded, sessionOf } from '../sessions.ts';
 
 /** Records an event that only informs. An unknown one is let pass. */
 export async function recorded(
@@ -66,3 +63,18 @@ async function begun(world: CallWorld, given: unknown, inboxUrl: string): Promis
   );
   return text === undefined ? answers.NOTHING : answers.told(text);
 }
+
+/** The end of a call, as Codex 0.171.0 sends it. It has no exit code. */
+const toolDone = shared.toolDone.omit({ tool_input: true });
+type ToolDone = z.infer<typeof toolDone>;
+
+/** How the server answers the hooks of Codex. */
+export interface HookOptions {
+  /** How long a question waits for a person. */
+  readonly waitMs: number;
+  /** The address of the inbox of the console. */
+  readonly inboxUrl: string;
+}
+
+/** The name of the program, as sessions have it. */
+export const CODEX = 'Codex';

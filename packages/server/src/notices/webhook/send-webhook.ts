@@ -1,11 +1,13 @@
+import { createHmac } from 'node:crypto';
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
 import { isAssizeError } from 'assize/internal/base';
 import type { WebhookConfig } from 'assize/internal/config';
 import { NoticeError } from '../errors.ts';
 import { isPrivateAddress, isPublicAddress } from './address-rules.ts';
-import { checkedLookup, type Resolve, requireAllowedHost, systemResolve } from './checked-lookup.ts';
-import { signaturesOf } from './signature.ts';
 
 /** The time for a whole request, from the lookup to the status of the answer. */
 export const WEBHOOK_TIMEOUT_MS = 10_000;
@@ -86,4 +88,61 @@ function failureOf(error: Error): NoticeError {
     `The webhook could not be reached (${code}). Check the receiver and its address.`,
     { retryable: true },
   );
+}
+
+/** The addresses of a host name. */
+type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true, verbatim: true });
+
+/**
+ * A lookup for a connection: it gives only addresses that `isAllowed` accepts, and fails if a host
+ * has any other. The connection uses the addresses that were checked, so a second answer of the
+ * name server changes nothing.
+ */
+function checkedLookup(isAllowed: (address: string) => boolean, resolve: Resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (found) => {
+        const [first] = found;
+        if (first === undefined || !found.every(({ address }) => isAllowed(address))) {
+          callback(forbidden(), [], undefined);
+        } else if (options.all === true) callback(null, [...found]);
+        else callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, [], undefined),
+    );
+  };
+}
+
+/** A connection to an address without a name looks nothing up. @throws NoticeError */
+function requireAllowedHost(hostname: string, isAllowed: (address: string) => boolean): void {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(address) !== 0 && !isAllowed(address)) throw forbidden();
+}
+
+function forbidden(): NoticeError {
+  return new NoticeError(
+    'receiver_forbidden',
+    'The address of the webhook is not allowed. Set `allowPrivate` on a webhook in your own network.',
+  );
+}
+
+/** The prefix of a secret in Base64 (standardwebhooks.com). Another secret is its own bytes. */
+const ENCODED = 'whsec_';
+
+/** The value of `webhook-signature`: a signature with each secret, separated by a space. */
+function signaturesOf(secret: string | readonly string[], id: string, timestamp: string, body: string): string {
+  return [secret]
+    .flat()
+    .map((one) => signatureOf(one, id, timestamp, body))
+    .join(' ');
+}
+
+/** HMAC-SHA-256 over the id, the time and the body. */
+function signatureOf(secret: string, id: string, timestamp: string, body: string): string {
+  const key = secret.startsWith(ENCODED)
+    ? Buffer.from(secret.slice(ENCODED.length), 'base64')
+    : Buffer.from(secret, 'utf8');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }

@@ -2,7 +2,6 @@ import type { Json } from 'assize/internal/base';
 import { builtinOf } from './builtins.ts';
 import { type Folders, type Outcome, same, unsure } from './folders.ts';
 import { readsTerminal } from './interactive-programs.ts';
-import { baseName, programTool } from './program-name.ts';
 import type { Reading } from './reading.ts';
 import { isLauncher, isShell, readFind, readShell, readWrapped } from './shell-programs.ts';
 import type { ShellWord } from './shell-word.ts';
@@ -86,4 +85,31 @@ function inner(
   if (readWrapped(base, wrapped, text, reading, at) || wrapped.words.length === 0) return same(at);
   const outcome = reading.program(wrapped.words, [...env, ...wrapped.env], at);
   return isShellWrapper(name) ? outcome : same(at);
+}
+
+/** The names of programs that rules can name: the names of tools, without a slash and a colon. */
+const PROGRAM = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$/;
+
+/** Names that the vocabulary of parts uses for something else. */
+const TAKEN: ReadonlySet<string> = new Set(['dynamic', 'file', 'read', 'unparsed', 'write']);
+
+/** Builtins under names that rules cannot write. */
+const SAME: Readonly<Record<string, string>> = { '[': 'test', ':': 'true', '.': 'source' };
+
+/**
+ * The name of a program, also of one in the usual folders. `file` for a program at another path,
+ * and undefined for a name that rules cannot write.
+ */
+export function programTool(name: string): string | undefined {
+  if (Object.hasOwn(SAME, name)) return SAME[name];
+  const usual = /^\/(?:usr\/|usr\/local\/)?bin\/([^/]+)$/.exec(name)?.[1];
+  if (usual === undefined && name.includes('/')) return 'file';
+  const program = usual ?? name;
+  if (!PROGRAM.test(program)) return undefined;
+  return TAKEN.has(program) ? `program:${program}` : program;
+}
+
+/** The last name of the path of a program: what the program takes itself for. */
+export function baseName(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1);
 }

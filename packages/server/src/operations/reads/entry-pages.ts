@@ -1,0 +1,116 @@
+import type { EntryRow, LedgerStore } from 'assize/internal/ledger';
+import { type Summary, summaryOf } from 'assize/internal/views';
+
+/** A search reads at most this many entries a request. The rest is the next page. */
+const READ_MAX = 20_000;
+const READ_AT_ONCE = 250;
+
+/** The entries of a trajectory that a reader asks for. */
+export interface EntryQuery {
+  readonly from: number;
+  /** The seq after the last entry. With it, the newest entries come first. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+  readonly ruling?: Summary['ruling'] | undefined;
+  /** A part of the summary, in any case. */
+  readonly text?: string | undefined;
+}
+
+export interface EntryPage {
+  readonly entries: readonly Summary[];
+  /** The `from` of the next page, or its `before`. Undefined on the last page. */
+  readonly next: number | undefined;
+}
+
+/**
+ * One page of summaries. With a ruling or a text, a page may have fewer entries than the limit, or
+ * none, although another page follows.
+ */
+export async function entryPage(store: LedgerStore, head: EntryRow, query: EntryQuery): Promise<EntryPage> {
+  const { before, limit } = query;
+  const isSearch = query.ruling !== undefined || query.text !== undefined;
+  const matches = matcherOf(query);
+  const isWorthReading = mayMatch(query.ruling, query.text?.toLowerCase());
+  const entries: Summary[] = [];
+  let low = query.from;
+  let high = Math.min(before ?? head.seq + 1, head.seq + 1);
+  const next = () => (low < high ? (before === undefined ? low : high) : undefined);
+  let left = isSearch ? READ_MAX : limit;
+  while (low < high && left > 0) {
+    const size = Math.min(isSearch ? READ_AT_ONCE : limit, left, high - low);
+    const start = before === undefined ? low : high - size;
+    const rows = await store.entries(head.trajectory_id, { from: start, limit: size });
+    for (const row of before === undefined ? rows : rows.toReversed()) {
+      if (before === undefined) low = row.seq + 1;
+      else high = row.seq;
+      if (!isWorthReading(row)) continue;
+      const summary = summaryOf(row);
+      if (matches(summary)) entries.push(summary);
+      if (entries.length === limit) return { entries, next: next() };
+    }
+    if (before === undefined) low = start + size;
+    else high = start;
+    left -= size;
+  }
+  return { entries, next: next() };
+}
+
+function matcherOf({ ruling, text }: EntryQuery): (summary: Summary) => boolean {
+  const wanted = text?.toLowerCase();
+  return (summary) =>
+    (ruling === undefined || summary.ruling === ruling) &&
+    (wanted === undefined || textsOf(summary).some((one) => one.toLowerCase().includes(wanted)));
+}
+
+/** Each text of a summary in which a search looks. */
+export function textsOf(summary: Summary): string[] {
+  const { id, ruling, action, role, role_params = {}, args, reason, invariant_id, detail, counselor } = summary;
+  const { overrides = [] } = summary;
+  const overridden = overrides.flatMap(({ violations }) => violations.map(({ invariant_id }) => invariant_id));
+  const texts = [id, ruling, action, role, args, reason, invariant_id, detail, counselor];
+  return [
+    ...texts.filter((text) => text !== undefined),
+    ...Object.values(role_params),
+    ...(overrides.length > 0 ? ['override', ...overridden] : []),
+  ];
+}
+
+/** The kinds of entries with a ruling. */
+const KINDS: Readonly<Record<Exclude<Summary['ruling'], 'unreadable'>, EntryRow['kind']>> = {
+  begun: 'root',
+  branched: 'branch',
+  committed: 'commit',
+  rejected: 'rejection',
+  escalated: 'pending_approval',
+  delegated: 'delegation',
+  answered: 'delegation',
+  concluded: 'delegation',
+  'key changed': 'key_change',
+};
+
+/** The kinds whose summaries repeat texts of the payload. */
+const PLAIN: ReadonlySet<EntryRow['kind']> = new Set(['commit', 'rejection', 'pending_approval']);
+/** The words of their summaries that are in no payload. */
+const WORDS = ['committed', 'rejected', 'escalated', 'unreadable', 'the payload is damaged; run assize verify'];
+/** The arguments in a summary are JSON, and `…` is where they are cut. */
+const IN_ARGS = /["\\…]/;
+/** The summaries of these entries have composed texts: actions of the runtime, and amendments. */
+const COMPOSED = /"assize\.|"amended"/;
+
+/**
+ * A cheap test of a row before its payload is read: false only for a row whose summary has another
+ * ruling, or lacks the text. `text` is in small letters.
+ */
+export function mayMatch(ruling: Summary['ruling'] | undefined, text: string | undefined): (row: EntryRow) => boolean {
+  const kind = ruling === undefined || ruling === 'unreadable' ? undefined : KINDS[ruling];
+  const hasText = text === undefined ? () => true : mayHave(text);
+  return (row) => (kind === undefined || row.kind === kind) && hasText(row);
+}
+
+function mayHave(text: string): (row: EntryRow) => boolean {
+  // The small form of a sigma depends on the letters around it.
+  if (/[σς]/.test(text) || IN_ARGS.test(text) || WORDS.some((word) => word.includes(text))) return () => true;
+  const written = JSON.stringify(text).slice(1, -1);
+  return ({ id, kind, payload }) =>
+    !PLAIN.has(kind) || id.includes(text) || COMPOSED.test(payload) || payload.toLowerCase().includes(written);
+}
