@@ -112,8 +112,8 @@ test('show says where a delegation stands, with the large values when asked', as
   expect(await assize('show', answer)).toContain(`The final answer of done to the delegation ${start}.`);
   expect(await json('show', other)).toMatchObject({
     delegation: { step: 'start', concluded_by: null },
-    blobs: [{ pointer: '/begins/initial_state' }],
+    values: [{ pointer: '/begins/initial_state' }],
   });
   const whole = await json('show', end, '--blobs');
-  expect(whole.blobs).toMatchObject([{ pointer: '/final_answer', value: { pears: 'y'.repeat(20_000) } }]);
+  expect(whole.values).toMatchObject([{ pointer: '/final_answer', value: { pears: 'y'.repeat(20_000) } }]);
 });

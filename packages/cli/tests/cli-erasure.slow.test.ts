@@ -155,7 +155,7 @@ test('erases a path and an entry, reports the count; other commands show it', as
     for (const more of [[], ['--blobs']])
       expect((await assize('show', id, ...more)).out).toContain(`was erased by ${by}.`);
   }
-  expect((await json(0, 'show', refused, '--blobs')).blobs).toEqual([
+  expect((await json(0, 'show', refused, '--blobs')).values).toEqual([
     { pointer: '/intent/args', hash: expect.any(String), bytes: expect.any(Number), salted: true, erased_by: by },
   ]);
   expect((await assize('verify', 'ward')).out).toMatch(

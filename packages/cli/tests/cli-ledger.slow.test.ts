@@ -54,10 +54,10 @@ describe('log, show and state', () => {
     const id = log[3]?.id as string;
     const shown = await json(0, 'show', id.slice(0, 8), ...store);
     expect(shown).toMatchObject({ id, seq: 3, payload: { action: { args: { bytes: expect.any(Number) } } } });
-    expect(shown.blobs.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['/action/args', '/delta/state']);
-    expect(shown.blobs[0].value).toBeUndefined();
+    expect(shown.values.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['/action/args', '/delta/state']);
+    expect(shown.values[0].value).toBeUndefined();
     const whole = await json(0, 'show', id, '--blobs', ...store);
-    expect(whole.blobs[0].value).toEqual({ amount: 20, memo: 'x'.repeat(20_000) });
+    expect(whole.values[0].value).toEqual({ amount: 20, memo: 'x'.repeat(20_000) });
     const { out } = await assize('show', id, ...store);
     expect(out).toMatch(/\/action\/args is a blob of 20,0\d\d bytes/);
     expect((await assize('show', id, '--blobs', ...store)).out).toContain('x'.repeat(20_000));

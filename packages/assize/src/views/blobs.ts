@@ -1,7 +1,20 @@
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import { hashText, parseStrict, WORLD_LIMITS } from '#canon';
-import type { LedgerStore } from '#ledger';
-import { type BlobRef, type Delta, isBlobRef, type Observation, type Patch, type Payload, type Stored } from '#ledger';
+import {
+  type BlobRef,
+  checkRow,
+  type Delta,
+  type EntryRow,
+  type Fault,
+  isBlobRef,
+  LedgerFault,
+  type LedgerStore,
+  type Observation,
+  type Patch,
+  type Payload,
+  type Stored,
+} from '#ledger';
+import { type EntryTrace, traceOf } from './trace.ts';
 
 /** A value that a payload names by hash, because the value is large or sensitive. */
 export interface NamedBlob {
@@ -11,6 +24,45 @@ export interface NamedBlob {
   readonly bytes: number;
   /** The reference has a salt next to it, and the value may be erased. */
   readonly salted?: true;
+}
+
+/** A large or sensitive value, as the store has it now. */
+export interface ShownBlob extends NamedBlob {
+  /** The entry that erased the value. */
+  readonly erased_by?: string;
+  /** Absent unless requested, and if the value was erased. Null if the store does not have it. */
+  readonly value?: Json;
+}
+
+/** An entry as a document. A damaged one has its fault, and its stored text for a payload. */
+export type EntryView = Omit<EntryRow, 'payload'> & {
+  /** The stored canonical text, which hashes to the id. */
+  readonly text: string;
+  readonly values: readonly ShownBlob[];
+  readonly trace?: EntryTrace;
+} & ({ readonly payload: Payload } | { readonly payload: string; readonly fault: Fault });
+
+/** `traces`: the address of a trace. `values`: whether values that are stored apart are shown. */
+export async function entryView(
+  store: LedgerStore,
+  row: EntryRow,
+  { values, traces }: { readonly values: boolean; readonly traces: string | undefined },
+): Promise<EntryView> {
+  const { payload: text, ...place } = row;
+  let payload: Payload;
+  try {
+    payload = checkRow(row).payload;
+  } catch (error) {
+    if (!isInstance(error, LedgerFault)) throw error;
+    return { ...place, text, payload: text, values: [], fault: error.fault };
+  }
+  const shown = blobsOf(payload).map(async (blob): Promise<ShownBlob> => {
+    const erasedBy = blob.salted === true ? await store.erasedBy(blob.hash) : undefined;
+    if (erasedBy !== undefined) return { ...blob, erased_by: erasedBy };
+    return values ? { ...blob, value: (await blobValue(store, blob)) ?? null } : blob;
+  });
+  const trace = traceOf(payload, traces);
+  return { ...place, text, payload, values: await Promise.all(shown), ...(trace && { trace }) };
 }
 
 /**

@@ -5,7 +5,7 @@
  * Guarantees: an erased value is shown as erased, and a missing one as missing. Never: writes.
  */
 
-export { blobsOf, blobValue, type NamedBlob } from './blobs.ts';
+export { blobsOf, blobValue, type EntryView, entryView } from './blobs.ts';
 export { counted } from './counted.ts';
 export { type Conclusions, conclusionsOf, type DelegationStep, delegationOf, stepOf } from './delegations.ts';
 export { actionView, domainView } from './domain.ts';
@@ -13,10 +13,10 @@ export { type CallTexts, callTextsOf } from './effect-calls.ts';
 export { effectTransactionView, type StoredEffectTexts, type StoredText, storedTextsOf } from './effects.ts';
 export { pages, readable, shortId } from './entries.ts';
 export { type LeftInState, leftInState } from './left-in-state.ts';
-export { type Parting, partingOf, type Span } from './lineage.ts';
+export { type Divergence, divergenceOf, type Span } from './lineage.ts';
 export { type Override, overridesIn, overridesText, overrideText } from './overrides.ts';
-export { type PendingParts, pendingView, type Questions, questionsIn } from './pending.ts';
+export { type PendingParts, pendingParts, pendingView, type Questions } from './pending.ts';
 export { type CallAnswer, callAnswer, type RulingDocument, rulingView } from './ruling.ts';
-export { amendmentText, causeOf, type Summary, shortTime, summaryOf } from './summary.ts';
+export { amendmentText, causeOf, RULINGS, type Summary, shortTime, summaryOf } from './summary.ts';
 export { type ToolCall, toolCalls } from './tool-calls.ts';
-export { type EntryTrace, traceOf } from './trace.ts';
+export type { EntryTrace } from './trace.ts';

@@ -15,7 +15,7 @@ export interface Span {
 }
 
 /** The fork of two chains. `after` is their last common entry, or null. */
-export interface Parting {
+export interface Divergence {
   readonly after: EntryRow | null;
   /**
    * For each chain, the entries that the other lacks, along its branches. Empty for a chain that
@@ -25,7 +25,7 @@ export interface Parting {
 }
 
 /** Follows both chains back through their source branches. */
-export async function partingOf(store: LedgerStore, a: EntryRow, b: EntryRow): Promise<Parting> {
+export async function divergenceOf(store: LedgerStore, a: EntryRow, b: EntryRow): Promise<Divergence> {
   const [left, right] = [await lineageOf(store, a), await lineageOf(store, b)];
   let after: Stretch | null = null;
   for (let depth = 0; left[depth] !== undefined && left[depth]?.trajectoryId === right[depth]?.trajectoryId; depth++) {
@@ -54,10 +54,10 @@ async function lineageOf(store: LedgerStore, { trajectory_id, seq }: EntryRow): 
 }
 
 function spansOf(lineage: readonly Stretch[], after: Stretch | null): Span[] {
-  const parting = lineage.findIndex(({ trajectoryId }) => trajectoryId === after?.trajectoryId);
-  const spans = lineage.slice(Math.max(0, parting)).map(({ trajectoryId, seq }, i) => ({
+  const divergence = lineage.findIndex(({ trajectoryId }) => trajectoryId === after?.trajectoryId);
+  const spans = lineage.slice(Math.max(0, divergence)).map(({ trajectoryId, seq }, i) => ({
     trajectoryId,
-    from: parting >= 0 && i === 0 ? (after as Stretch).seq + 1 : 0,
+    from: divergence >= 0 && i === 0 ? (after as Stretch).seq + 1 : 0,
     to: seq,
   }));
   return spans.filter(({ from, to }) => from <= to);

@@ -22,6 +22,12 @@ import { readable, shortId } from './entries.ts';
 import { type Override, overridesIn } from './overrides.ts';
 import { proposedArgs } from './proposed-args.ts';
 
+/** The outcomes of entries. */
+export const RULINGS = [
+  ...(['begun', 'branched', 'committed', 'rejected', 'escalated', 'delegated', 'answered', 'concluded'] as const),
+  ...(['key changed', 'unreadable'] as const),
+] as const;
+
 /** One entry on one line. */
 export interface Summary {
   readonly seq: number;
@@ -35,17 +41,7 @@ export interface Summary {
   /** The start of the proposed arguments. Absent for values that are stored apart. */
   readonly args?: string;
   /** The outcome of the entry. */
-  readonly ruling:
-    | 'begun'
-    | 'branched'
-    | 'committed'
-    | 'rejected'
-    | 'escalated'
-    | 'delegated'
-    | 'answered'
-    | 'concluded'
-    | 'key changed'
-    | 'unreadable';
+  readonly ruling: (typeof RULINGS)[number];
   readonly reason?: string;
   readonly invariant_id?: string;
   readonly detail?: string;

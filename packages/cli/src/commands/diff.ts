@@ -11,7 +11,7 @@ import {
 import type { Json } from 'assize/internal/base';
 import { difference, type EntryRow, type Patch, Replayer } from 'assize/internal/ledger';
 import type { Store } from 'assize/internal/stores';
-import { type Parting, pages, partingOf, type Span, summaryOf } from 'assize/internal/views';
+import { type Divergence, divergenceOf, pages, type Span, summaryOf } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { type Both, type PlacedSummary, printDiff } from '../render/diff-text.ts';
 
@@ -32,15 +32,15 @@ export function diff(program: Command): void {
         session.withStore('readonly', async (store) => {
           const points = [await pointOf(store, a), await pointOf(store, b)] as const;
           const [before, after] = await statesAt(session, store, points);
-          const parting = await partingOf(store, ...points);
+          const divergence = await divergenceOf(store, ...points);
           const since = [
-            await entriesOf(session, store, parting, 0),
-            await entriesOf(session, store, parting, 1),
+            await entriesOf(session, store, divergence, 0),
+            await entriesOf(session, store, divergence, 1),
           ] as const;
           const patch = difference(before, after);
           session.progress.end();
-          if (session.json) session.out.document(documentOf(points, parting, since, patch));
-          else printDiff(session.out, { points, parting, since, patch, before });
+          if (session.json) session.out.document(documentOf(points, divergence, since, patch));
+          else printDiff(session.out, { points, divergence, since, patch, before });
           return patch.length === 0 ? EXIT.ok : EXIT.negative;
         }),
       ),
@@ -63,7 +63,7 @@ async function statesAt(
 async function entriesOf(
   { interruption }: Session,
   store: Store,
-  { after, sides }: Parting,
+  { after, sides }: Divergence,
   side: 0 | 1,
 ): Promise<PlacedSummary[]> {
   const entries: PlacedSummary[] = [];
@@ -78,7 +78,7 @@ async function entriesOf(
 
 function documentOf(
   points: Both<EntryRow>,
-  { after, sides }: Parting,
+  { after, sides }: Divergence,
   since: Both<readonly PlacedSummary[]>,
   patch: readonly Patch[],
 ) {

@@ -22,9 +22,8 @@ import {
   Replayer,
 } from 'assize/internal/ledger';
 import { systemClock } from 'assize/internal/oracle';
-import { requestOf, withdrawnSourceOf } from 'assize/internal/runtime';
 import type { Store } from 'assize/internal/stores';
-import { type PendingParts, pendingView, questionsIn, shortId, shortTime, toolCalls } from 'assize/internal/views';
+import { type PendingParts, pendingParts, pendingView, shortId, shortTime, toolCalls } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { printEffect, printProposal } from '../render/proposal-text.ts';
 import { printQuestions, printWithdrawn } from '../render/questions.ts';
@@ -92,15 +91,8 @@ async function openPendings(session: Session, store: Store, trajectory: string |
     const { chain, fold } = await replayer.replay(trajectory_id);
     if (chain.halted !== undefined) halted.push({ trajectory_id, ...chain.halted });
     for (const [id, payload] of chain.open) {
-      const withdrawn = await withdrawnSourceOf(payload, store);
-      open.push({
-        id,
-        payload,
-        request: (await requestOf(payload, store)) ?? id,
-        state: fold.state as Json,
-        questions: await questionsIn(payload, replayer.values),
-        ...(withdrawn !== undefined && { withdrawn }),
-      });
+      const parts = await pendingParts(store, replayer.values, { id, payload });
+      open.push({ ...parts, state: fold.state as Json });
     }
   }
   return { open, halted };

@@ -12,20 +12,15 @@ import {
   withSharedOptions,
   yellow,
 } from '@assize/command';
-import { isInstance } from 'assize/internal/base';
-import type { Fault, Payload } from 'assize/internal/ledger';
-import { checkRow, type EntryRow, LedgerFault, type LedgerStore } from 'assize/internal/ledger';
+import type { EntryRow, LedgerStore, Payload } from 'assize/internal/ledger';
 import {
-  blobsOf,
-  blobValue,
   conclusionsOf,
   type DelegationStep,
-  type EntryTrace,
-  type NamedBlob,
+  type EntryView,
+  entryView,
   overridesIn,
   overrideText,
   stepOf,
-  traceOf,
 } from 'assize/internal/views';
 import type { Command } from 'commander';
 import { answersOf, type NamedAnswer } from '../store/oracle-answers.ts';
@@ -44,40 +39,24 @@ export function show(program: Command): void {
   )
     .addHelpText('after', 'Negative: the entry does not hash to its id, or is damaged.')
     .action(
-      inSession(({ json, out, withStore }, options: Options, entry: string) =>
+      inSession(({ json, out, withStore }, options: Options, named: string) =>
         withStore('readonly', async (store) => {
-          const row = await entryNamed(store, entry);
-          const read = readChecked(row);
-          const blobs = 'fault' in read ? [] : await loaded(store, blobsOf(read.payload), options.blobs === true);
-          const delegation = 'fault' in read ? undefined : await delegated(store, row, read.payload);
-          const answers = 'fault' in read ? [] : await answersOf(store, read.payload, options.blobs === true);
-          const trace = 'fault' in read ? undefined : traceOf(read.payload, process.env['ASSIZE_TRACES']);
-          const extra = {
-            ...(answers.length > 0 && { answers }),
-            ...(delegation && { delegation }),
-            ...(trace && { trace }),
-          };
-          if (json) out.document({ ...row, ...read, blobs, ...extra });
+          const row = await entryNamed(store, named);
+          const values = options.blobs === true;
+          const entry = await entryView(store, row, { values, traces: process.env['ASSIZE_TRACES'] });
+          const payload = 'fault' in entry ? undefined : entry.payload;
+          const delegation = payload && (await delegated(store, row, payload));
+          const answers = payload === undefined ? [] : await answersOf(store, payload, values);
+          if (json)
+            out.document({ ...entry, ...(answers.length > 0 && { answers }), ...(delegation && { delegation }) });
           else {
-            print(out, row, read, { blobs, delegation, trace });
+            print(out, entry, delegation);
             for (const answer of answers) printAnswer(out, answer);
           }
-          return 'fault' in read ? EXIT.negative : EXIT.ok;
+          return 'fault' in entry ? EXIT.negative : EXIT.ok;
         }),
       ),
     );
-}
-
-/** The payload, or the entry's fault. A faulty entry keeps its text. */
-type Read = { readonly payload: Payload } | { readonly payload: string; readonly fault: Fault };
-
-function readChecked(row: EntryRow): Read {
-  try {
-    return { payload: checkRow(row).payload };
-  } catch (error) {
-    if (isInstance(error, LedgerFault)) return { payload: row.payload, fault: error.fault };
-    throw error;
-  }
 }
 
 async function delegated(store: LedgerStore, row: EntryRow, payload: Payload): Promise<DelegationStep | undefined> {
@@ -86,44 +65,21 @@ async function delegated(store: LedgerStore, row: EntryRow, payload: Payload): P
   return stepOf(row, payload, isStart ? await conclusionsOf(store, row.trajectory_id, row.seq) : undefined);
 }
 
-interface Loaded extends NamedBlob {
-  /** The entry that erased the value. */
-  readonly erased_by?: string;
-  /** Absent unless requested, and if the value was erased. Null if the store does not have it. */
-  readonly value?: unknown;
-}
-
-function loaded(store: LedgerStore, blobs: readonly NamedBlob[], values: boolean): Promise<Loaded[]> {
-  return Promise.all(
-    blobs.map(async (blob) => {
-      const erased_by = blob.salted === true ? await store.erasedBy(blob.hash) : undefined;
-      if (erased_by !== undefined) return { ...blob, erased_by };
-      return values ? { ...blob, value: (await blobValue(store, blob)) ?? null } : blob;
-    }),
-  );
-}
-
-/** The parts of an entry beside its payload. */
-interface Shown {
-  readonly blobs: readonly Loaded[];
-  readonly delegation: DelegationStep | undefined;
-  readonly trace: EntryTrace | undefined;
-}
-
-function print(out: Output, row: EntryRow, read: Read, { blobs, delegation, trace }: Shown): void {
-  out.line(line`${bold(row.kind)} ${row.id}`);
-  out.line(line`${row.trajectory_id}, seq ${row.seq}, parent ${row.parent ?? 'none'}`);
-  if ('fault' in read) {
-    out.line(red(line`The entry does not verify: ${read.fault.detail} (${read.fault.code}). The stored text:`));
-    out.line(line`${read.payload}`);
+function print(out: Output, entry: EntryView, delegation: DelegationStep | undefined): void {
+  const { kind, id, trajectory_id, seq, parent, values, trace } = entry;
+  out.line(line`${bold(kind)} ${id}`);
+  out.line(line`${trajectory_id}, seq ${seq}, parent ${parent ?? 'none'}`);
+  if ('fault' in entry) {
+    out.line(red(line`The entry does not verify: ${entry.fault.detail} (${entry.fault.code}). The stored text:`));
+    out.line(line`${entry.text}`);
     return;
   }
   if (trace !== undefined) out.line(line`trace ${trace.trace_id}, span ${trace.span_id}`);
   if (trace?.url !== undefined) out.line(line`${trace.url}`);
   if (delegation !== undefined) printDelegation(out, delegation);
-  for (const override of overridesIn(read.payload)) out.line(yellow(line`${overrideText(override)}`));
-  out.document(read.payload);
-  for (const blob of blobs) {
+  for (const override of overridesIn(entry.payload)) out.line(yellow(line`${overrideText(override)}`));
+  out.document(entry.payload);
+  for (const blob of values) {
     const size = `${blob.bytes.toLocaleString('en')} bytes`;
     if (blob.erased_by !== undefined) {
       out.line(yellow(line`${blob.pointer} was erased by ${blob.erased_by}.`));

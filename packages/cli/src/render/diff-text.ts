@@ -2,7 +2,7 @@ import type { Output } from '@assize/command';
 import { dim, green, line, red, shortJson, type Value, yellow } from '@assize/command';
 import type { Json } from 'assize/internal/base';
 import type { EntryRow, Patch } from 'assize/internal/ledger';
-import { causeOf, type Parting, type Span, type Summary, shortId, shortTime } from 'assize/internal/views';
+import { causeOf, type Divergence, type Span, type Summary, shortId, shortTime } from 'assize/internal/views';
 import { valueAt } from '../input/json-pointer.ts';
 
 /** Maximum number of entries of one side in text; --json has all of them. */
@@ -17,21 +17,21 @@ export interface PlacedSummary extends Summary {
 
 export interface DiffReport {
   readonly points: Both<EntryRow>;
-  readonly parting: Parting;
+  readonly divergence: Divergence;
   readonly since: Both<readonly PlacedSummary[]>;
   readonly patch: readonly Patch[];
   readonly before: Json;
 }
 
-export function printDiff(out: Output, { points, parting, since, patch, before }: DiffReport): void {
-  const { after } = parting;
+export function printDiff(out: Output, { points, divergence, since, patch, before }: DiffReport): void {
+  const { after } = divergence;
   out.line(
     after === null
       ? line`The chains have no entry in common; they differ from seq 0.`
       : line`The chains are identical up to ${after.trajectory_id} seq ${after.seq} (${shortId(after.id)}).`,
   );
   if (after !== null)
-    for (const side of [0, 1] as const) printSide(out, points[side], parting.sides[side], since[side]);
+    for (const side of [0, 1] as const) printSide(out, points[side], divergence.sides[side], since[side]);
   out.line(line``);
   if (patch.length === 0) out.line(green('The states are equal.'));
   else

@@ -32,7 +32,6 @@ import {
   type EntryRow,
   isEffectPending,
   isExpired,
-  type Observation,
   type PendingPayload,
   type ProposalRecord,
   principalsOf,
@@ -40,15 +39,8 @@ import {
   readRow,
   tokenMakersIn,
 } from 'assize/internal/ledger';
-import {
-  type ApprovalInput,
-  type ListedPending,
-  type Ruling,
-  requestOf,
-  Trajectory,
-  withdrawnSourceOf,
-} from 'assize/internal/runtime';
-import { pendingView, type Questions, questionsIn, rulingView } from 'assize/internal/views';
+import { type ApprovalInput, type ListedPending, type Ruling, Trajectory } from 'assize/internal/runtime';
+import { pendingParts, pendingView, rulingView } from 'assize/internal/views';
 import { z } from 'zod';
 import { decidersIn } from '../notices/mail/deciders-in.ts';
 import { grantorsOf, requireActive, requireOther } from '../principals/issuers.ts';
@@ -573,51 +565,11 @@ async function shownTo(
       (name !== caller.name || sameAsOneOf(caller, ruledOut) === undefined),
   );
   if (!isOfKind(caller, READERS) && requester !== caller.name) return undefined;
-  const withdrawn = await withdrawnSourceOf(payload, service.store);
-  const { values } = new Replayer(service.store);
-  const questions = await questionsIn(payload, values);
-  const view = await pendingView(service.store, {
-    id,
-    payload,
-    questions,
-    request: (await requestOf(payload, service.store)) ?? id,
-    ...(withdrawn !== undefined && { withdrawn }),
-  });
+  const { store } = service;
+  const view = await pendingView(store, await pendingParts(store, new Replayer(store).values, { id, payload }));
   // A call is settled by `effects.resolve`, and not by an approval.
   const mayDecide = !isEffectPending(payload) && caller.kinds.includes('counselor') && deciders.includes(caller.name);
-  const { action, delta } = payload.proposal;
-  const [args, changes] = await Promise.all([values.read(payload, action.args), values.read(payload, delta.state)]);
-  const observations = await Promise.all(
-    payload.proposal.observations.map((one) => observationOf(values, payload, one)),
-  );
-  return {
-    ...view,
-    observations,
-    questions: questionsOf(questions),
-    action: { name: action.name, role: action.role, ...('value' in args && { args: args.value }) },
-    changes: 'value' in changes ? [...changes.value] : null,
-    approved_by: view.approved_by.map((record) => ({ ...record })),
-    requester,
-    deciders,
-    may_decide: mayDecide,
-  };
-}
-
-/** Absent if an approval chooses nothing. */
-function questionsOf(questions: Questions): z.input<typeof questionForm>[] | null | undefined {
-  if (questions === 'erased') return null;
-  return questions.length === 0 ? undefined : (structuredClone(questions) as z.input<typeof questionForm>[]);
-}
-
-async function observationOf(
-  values: Replayer['values'],
-  payload: PendingPayload,
-  { name, value, oracle_key }: Observation,
-): Promise<z.input<typeof observationForm>> {
-  const keyed = oracle_key === undefined ? {} : { oracle_key };
-  if (value === undefined || oracle_key !== undefined) return { name, ...keyed };
-  const read = await values.read(payload, value);
-  return { name, ...('value' in read && { value: read.value }) };
+  return { ...view, requester, deciders, may_decide: mayDecide } as unknown as z.input<typeof approvalForm>;
 }
 
 /**

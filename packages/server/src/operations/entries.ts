@@ -12,26 +12,11 @@ import {
   page,
   READERS,
 } from '@assize/command/operation';
-import { isInstance } from 'assize/internal/base';
 import { canonicalize, hashText } from 'assize/internal/canon';
-import { checkRow, type EntryRow, LedgerFault, type Payload } from 'assize/internal/ledger';
-import { blobsOf, blobValue, traceOf } from 'assize/internal/views';
+import { entryView, RULINGS } from 'assize/internal/views';
 import { z } from 'zod';
 import { operation, type ServerService } from '../service.ts';
 import { entryPage } from './reads/entry-pages.ts';
-
-const RULINGS = [
-  'begun',
-  'branched',
-  'committed',
-  'rejected',
-  'escalated',
-  'delegated',
-  'answered',
-  'concluded',
-  'key changed',
-  'unreadable',
-] as const;
 
 const summaryForm = z
   .looseObject({
@@ -122,31 +107,14 @@ const get = operation({
   run: async (request) => {
     const { path, query, service } = request;
     const row = await entryNamed(request, path.entry);
-    const body = await entryView(service, row, query.values ?? false);
+    const traces = service.config.traces;
+    const body = await entryView(service.store, row, { values: query.values ?? false, traces });
     // An erasure changes the values of an entry, and not its id.
-    return { body, etag: `${row.id}-${hashText(JSON.stringify(body.values)).slice(0, 16)}` };
+    return {
+      body: body as unknown as z.input<typeof entryForm>,
+      etag: `${row.id}-${hashText(JSON.stringify(body.values)).slice(0, 16)}`,
+    };
   },
 });
-
-async function entryView(service: ServerService, row: EntryRow, isWhole: boolean): Promise<z.input<typeof entryForm>> {
-  const { id, trajectory_id, seq, parent, kind, payload: text } = row;
-  const place = { id, trajectory_id, seq, parent, kind, text };
-  let payload: Payload;
-  try {
-    payload = checkRow(row).payload;
-  } catch (error) {
-    if (!isInstance(error, LedgerFault)) throw error;
-    return { ...place, payload: text, values: [], fault: { ...error.fault } };
-  }
-  const values = await Promise.all(
-    blobsOf(payload).map(async (blob) => {
-      const erasedBy = blob.salted === true ? await service.store.erasedBy(blob.hash) : undefined;
-      if (erasedBy !== undefined) return { ...blob, erased_by: erasedBy };
-      return isWhole ? { ...blob, value: (await blobValue(service.store, blob)) ?? null } : { ...blob };
-    }),
-  );
-  const trace = traceOf(payload, service.config.traces);
-  return { ...place, payload: payload as never, values, ...(trace && { trace }) };
-}
 
 export const entries: readonly Operation<ServerService>[] = [list, get];

@@ -9,7 +9,7 @@ import {
   tagsOfStates,
 } from '@assize/command/operation';
 import { difference, type EntryRow } from 'assize/internal/ledger';
-import { partingOf } from 'assize/internal/views';
+import { divergenceOf } from 'assize/internal/views';
 import { z } from 'zod';
 import { operation, type ServerService } from '../service.ts';
 
@@ -35,7 +35,7 @@ const diff = operation({
     if (request.hasAnswer(etag)) return { etag };
     const stateAt = (entry: EntryRow) => service.assize.readState(entry, (state) => structuredClone(state));
     const patch = difference((await stateAt(a)) as never, (await stateAt(b)) as never);
-    const { after } = await partingOf(service.store, a, b);
+    const { after } = await divergenceOf(service.store, a, b);
     return {
       etag,
       body: {
