@@ -78,7 +78,7 @@ test.each<[string, object, string]>([
   ['what there is not', { headless: true }, 'headless'],
 ])('a browser with %s is refused', (_, change, why) => {
   expect(errorOf(() => browserTools({ ...site, ...change } as never))).toMatchObject({
-    code: 'invalid_tool',
+    reason: 'invalid_tool',
     message: expect.stringContaining(why),
   });
 });
@@ -104,7 +104,7 @@ test.each<[string, object, string]>([
   ['what only reads', { class: 'read' }, 'reads'],
 ])('a form with %s is refused', (_, change, why) => {
   expect(errorOf(() => submitTool({ ...form, ...change } as never))).toMatchObject({
-    code: 'invalid_tool',
+    reason: 'invalid_tool',
     message: expect.stringContaining(why),
   });
 });
@@ -122,14 +122,14 @@ describe('without a browser', () => {
   test('one that is not there can’t be started', async () => {
     const error = await launchBrowser({ executablePath: '/nowhere/chromium' }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
-      code: 'invalid_tool',
+      reason: 'invalid_tool',
       message: expect.stringContaining('/nowhere/chromium could not be started'),
     });
   });
   test('no browser is started for an invalid origin', async () => {
     const options = { executablePath: '/nowhere/chromium', allow: ['shop.example'] };
     const error = await launchBrowser(options).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'invalid_tool', message: expect.stringContaining('which is not an origin') });
+    expect(error).toMatchObject({ reason: 'invalid_tool', message: expect.stringContaining('which is not an origin') });
   });
   test.each<unknown>(['/usr/bin/chromium', null, { executablePath: 1 }, { allow: 'https://shop.example' }])(
     '%j is no option',

@@ -62,7 +62,7 @@ async function write(path: string, options: { claims?: string; before?: () => vo
     })
     .then(
       ({ ruling }) => ruling.ruling,
-      (error) => error.code,
+      (error) => error.reason,
     );
 }
 

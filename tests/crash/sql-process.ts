@@ -287,7 +287,7 @@ await Promise.all(
         });
         tell({ order: name, ruling: ruling.ruling, effects });
       } catch (error) {
-        const code = (error as { code?: string }).code;
+        const code = (error as { reason?: string }).reason;
         tell({ order: name, threw: error instanceof Stop ? 'stop' : (code ?? String(error)) });
       }
     }

@@ -107,7 +107,7 @@ async function lived(store: Store, sort: Sink, drawn: typeof life extends fc.Arb
           evidence: 'looked',
           confirm: true,
         })
-        .catch((error) => quickly(error.code).toBe('bad_resolution'));
+        .catch((error) => quickly(error.reason).toBe('bad_resolution'));
     });
 }
 

@@ -245,7 +245,7 @@ test('a pending contradiction is shown with its candidates, and answered', async
       async (each) => (await json(2, ...approve(...each))).error.code,
     ),
   );
-  expect(codes).toEqual(['stale_answer', 'unknown_member']);
+  expect(codes).toEqual(['stale_answer', 'bad_argument']);
   expect(objects((await json(0, ...read('recall'))).facts)).toEqual(['flu']);
   expect(await json(0, ...approve(`${request.slice(0, 8)}=${claim.slice(0, 8)}`))).toMatchObject({
     ruling: 'committed',
@@ -310,11 +310,13 @@ test('an answer after a decision or expiry is refused by name, nothing written',
     // Any answer is refused: no choice is left.
     for (const which of ['1', '2', '3', `${'0'.repeat(64)}=1`, 'deadbeef=1']) {
       const { error } = await json(2, ...answer, which);
-      expect([which, error.code]).toEqual([which, 'stale_callback']);
+      expect([which, error.code]).toEqual([which, 'wrong_state']);
       expect(error.message).toMatch(/so the answer has no effect\. Assert the fact again/);
     }
     const elsewhere = await runProcess(place.folder, 'sqlite:./ward.db', ...answer, '1', '--json');
-    expect(JSON.parse(elsewhere.out)).toMatchObject({ error: { code: 'stale_callback' } });
+    expect(JSON.parse(elsewhere.out)).toMatchObject({
+      error: { code: 'wrong_state', message: expect.stringContaining('Assert the fact again') },
+    });
     expect((await json(2, ...answer.slice(0, -1))).error.code).toBe('not_pending');
     expect(await entries()).toBe(before);
   };
@@ -420,7 +422,7 @@ test('a vote is shown with the attempts that became none', async () => {
   const memory = trajectory.memory({ space: 'ward', writ: writFor('nurse') });
   const said = { subject: 'p7', predicate: 'triage', valid: { from: '2026-03-01T00:00:00.000000Z' }, source: 'letter' };
   await memory.assert({ ...said, object: 'urgent' });
-  await expect(memory.assert({ ...said, object: 'can wait' })).rejects.toMatchObject({ code: 'unknown_member' });
+  await expect(memory.assert({ ...said, object: 'can wait' })).rejects.toMatchObject({ reason: 'unknown_member' });
   await memory.assert({ ...said, object: 'can wait' });
   await store.close();
   const told = (await assize('memory', 'explain', '--space', 'ward', '--predicate', 'triage')).out;

@@ -112,7 +112,7 @@ test.each(MAKERS)('%s passes on options of every class, and refuses an unknown o
     expect(Object.hasOwn(spec, 'sensitive') || Object.hasOwn(spec, 'parallel')).toBe(false);
   for (const member of ['sensitiv', 'retries', '__proto', 'together'])
     expect(errorOf(() => make({ [member]: true }))).toMatchObject({
-      code: 'invalid_tool',
+      reason: 'invalid_tool',
       message: expect.stringContaining(member),
     });
 });

@@ -216,7 +216,7 @@ async function committed(stage: Stage, body: (tx: Transaction) => Promise<unknow
 const codeOf = (made: Promise<unknown>): Promise<string> =>
   made.then(
     () => 'done',
-    (error: { code: string }) => error.code,
+    (error: { reason: string }) => error.reason,
   );
 
 async function inTheBody(name: string, sort: Sink): Promise<Seen['in the body']> {

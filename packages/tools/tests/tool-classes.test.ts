@@ -90,7 +90,7 @@ function isDeclared(sort: Class, has: ReadonlySet<string>, more: object): boolea
     declareTool(spec as never);
     return true;
   } catch (error) {
-    expect((error as { code?: string }).code).toBe('invalid_tool');
+    expect((error as { reason?: string }).reason).toBe('invalid_tool');
     return false;
   }
 }

@@ -39,11 +39,11 @@ export async function stage(
   return { sink, store, assize, trajectory, all };
 }
 
-/** The result of a promise, or the code of its error. */
+/** The result of a promise, or the reason of its error. */
 export const codeOf = (made: Promise<unknown>): Promise<unknown> =>
   made.then(
     (value) => value,
-    (error: { code?: string; message: string }) => error.code ?? error.message,
+    (error: { reason?: string; message: string }) => error.reason ?? error.message,
   );
 
 /** The first call of something goes so, all others well. */

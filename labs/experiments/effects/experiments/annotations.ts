@@ -333,7 +333,7 @@ function answerTo(declare: () => unknown): string {
     declare();
     return 'taken';
   } catch (error) {
-    if (error instanceof EffectError) return error.code;
+    if (error instanceof EffectError) return error.reason;
     throw error;
   }
 }

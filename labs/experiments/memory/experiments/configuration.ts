@@ -231,7 +231,7 @@ function overlaps(rows: readonly FactRow[]): boolean {
     for (const own of Map.groupBy(rows, ({ subject }) => subject).values()) checkOpen(own, DECLARATION);
     return false;
   } catch (error) {
-    if (isAssizeError(error, 'overlaps_open')) return true;
+    if (isAssizeError(error) && error.reason === 'overlaps_open') return true;
     throw error;
   }
 }

@@ -158,8 +158,8 @@ describe('the required isolation level', () => {
   });
 
   test('unknown names are refused', () => {
-    expect(errorOf(() => requirementOf('toString' as never))).toMatchObject({ code: 'unknown_strategy' });
-    expect(errorOf(() => requirementOfPipeline(['lww', 'max' as never]))).toMatchObject({ code: 'unknown_strategy' });
+    expect(errorOf(() => requirementOf('toString' as never))).toMatchObject({ reason: 'unknown_strategy' });
+    expect(errorOf(() => requirementOfPipeline(['lww', 'max' as never]))).toMatchObject({ reason: 'unknown_strategy' });
     expect(errorOf(() => excludes(level('RC'), 'N3' as never))).toMatchObject({ code: 'unknown_anomaly' });
   });
 });

@@ -186,7 +186,7 @@ describe('remember', () => {
     });
     await expect(chat().remember([])).rejects.toMatchObject({ code: 'bad_argument' });
     await expect(chat().remember([say('a')], { facts: [LIVES], metadata: { a: null as never } })).rejects.toMatchObject(
-      { code: 'bad_metadata' },
+      { reason: 'bad_metadata' },
     );
     await expect(chat().remember([say('a', 'soon')], { facts: [LIVES] })).rejects.toMatchObject({
       code: 'bad_argument',

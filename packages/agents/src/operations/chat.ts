@@ -102,7 +102,7 @@ const remember = operation({
     })
     .meta({ id: 'Remembered', description: 'What became of each fact. `questions` wait for a person.' }),
   statuses: [200, 202],
-  errors: ['bad_argument', 'forbidden', 'idempotency_conflict', 'bad_extraction', 'bad_metadata'],
+  errors: ['bad_argument', 'forbidden', 'idempotency_conflict', 'bad_extraction'],
   run: async (request) => {
     const { body, caller, key } = request;
     const { messages, based_on: basedOn, ...options } = body;

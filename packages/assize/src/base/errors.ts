@@ -13,6 +13,8 @@ export interface ErrorDetails {
   /** True when the same call may succeed later without any change by the caller. */
   readonly retryable?: boolean;
   readonly cause?: unknown;
+  /** Same as `AssizeError.reason`. Default: the code. */
+  readonly reason?: string;
 }
 
 /**
@@ -133,15 +135,29 @@ export type GeneralCode =
 export class AssizeError<Code extends string = string> extends Error {
   override readonly name: string = 'AssizeError';
   readonly code: Code | GeneralCode;
+  /**
+   * A finer name of the failure than its code, or the code. Entries store it, so a name never
+   * changes.
+   */
+  readonly reason: string;
   readonly evidence: Readonly<Record<string, unknown>>;
   readonly retryable: boolean;
 
   constructor(code: Code | GeneralCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
+    this.reason = details.reason ?? code;
     this.evidence = details.evidence ?? {};
     this.retryable = details.retryable ?? false;
   }
+}
+
+/** The general code of a finer reason, or the name itself if it is a code. */
+export function codeFor<Name extends string, Codes extends Readonly<Record<string, GeneralCode>>>(
+  codes: Codes,
+  name: Name,
+): Exclude<Name, keyof Codes> | GeneralCode {
+  return Object.hasOwn(codes, name) ? (codes[name] as GeneralCode) : (name as Exclude<Name, keyof Codes>);
 }
 
 /** True for an error of this package with that code (or with any code if the code is not given). */

@@ -30,13 +30,13 @@ describe('canonical names', () => {
   test('are none where a name that is given is not its own name', async () => {
     const ask = asking({ 'a:1': ['a:2'], 'a:2': ['a:3'] });
     const error = await canonicalNames(readScope('a:1'), ask).catch((thrown) => thrown);
-    expect(error).toMatchObject({ code: 'bad_resolver', evidence: { scope: 'a:1' } });
+    expect(error).toMatchObject({ reason: 'bad_resolver', evidence: { scope: 'a:1' } });
     expect(error.message).toMatch(/a:1 resolves to a:2, which resolves to a:3 instead of itself/);
   });
 
   test('end, also where more and more follow', async () => {
     const ask = async ({ text }: { readonly text: string }) => [text, `a:${Number(text.slice(2)) + 1}`].map(readScope);
-    await expect(canonicalNames(readScope('a:1'), ask)).rejects.toMatchObject({ code: 'bad_resolver' });
+    await expect(canonicalNames(readScope('a:1'), ask)).rejects.toMatchObject({ reason: 'bad_resolver' });
     const few = async ({ text }: { readonly text: string }) =>
       [text, `a:${Math.min(NAMES_MAX, Number(text.slice(2)) + 1)}`].map(readScope);
     expect(await canonicalNames(readScope('a:1'), few)).toHaveLength(NAMES_MAX);
@@ -48,7 +48,7 @@ describe('canonical names', () => {
     await fc.assert(
       fc.asyncProperty(table, name, async (given, scope) => {
         const ask = asking(given);
-        const names = await canonicalNames(readScope(scope), ask).catch((error) => error.code);
+        const names = await canonicalNames(readScope(scope), ask).catch((error) => error.reason);
         const isSound = (text: string): boolean => (given[text] ?? [text]).includes(text);
         // By hand: the names reachable from the first answer, each of which must return itself.
         const reached = new Set(given[scope] ?? [scope]);
@@ -70,7 +70,7 @@ describe('the result of a resolver', () => {
   test.each([[[]], [''], [undefined], [7], [['a:b', 'a//b']], ['a:**:b'], [null], [{}], [['x:..']]])(
     '%j is refused by name',
     (given) => {
-      expect(() => namesGiven('a:1', given)).toThrow(expect.objectContaining({ code: 'bad_resolver' }));
+      expect(() => namesGiven('a:1', given)).toThrow(expect.objectContaining({ reason: 'bad_resolver' }));
     },
   );
 
@@ -85,7 +85,7 @@ describe('resolvers', () => {
   test.each([null, 7, 'fs', [one], { Fs: one }, { 'f s': one }, { fs: 7 }, { fs: [] }, { fs: [one, 'two'] }])(
     '%j are refused',
     (given) => {
-      expect(() => readResolvers(given as never)).toThrow(expect.objectContaining({ code: 'bad_resolver' }));
+      expect(() => readResolvers(given as never)).toThrow(expect.objectContaining({ reason: 'bad_resolver' }));
     },
   );
 

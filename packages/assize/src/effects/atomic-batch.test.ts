@@ -45,7 +45,7 @@ test.each<[string, Partial<Record<keyof ToolSpec, unknown>>, string]>([
 ])('a tool %s is not called together with others', (_, change, why) => {
   expect(declareTool(spec).name).toBe('bank.pay');
   expect(errorOf(() => declareTool({ ...spec, ...change } as never))).toMatchObject({
-    code: 'invalid_tool',
+    reason: 'invalid_tool',
     message: expect.stringContaining(why),
   });
 });

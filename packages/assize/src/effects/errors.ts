@@ -1,38 +1,16 @@
-import { AssizeError, isInstance, type Json } from '#base';
+import { AssizeError, codeFor, type ErrorDetails, type GeneralCode, isInstance, type Json } from '#base';
 
 export type EffectErrorCode =
-  /** The declaration of the tool is not valid. Correct the field that the message names. */
-  | 'invalid_tool'
   /**
    * The runtime has no tool of that name. Open the runtime with the tool, or call one that the
    * message lists.
    */
   | 'unknown_tool'
   /**
-   * The writ, the policy or the budget does not allow the call. Use a writ that covers the tool and
-   * its scopes.
-   */
-  | 'not_authorised'
-  /**
-   * A resolver failed or returned no canonical name for a scope. Correct the resolver that the
-   * message names.
-   */
-  | 'bad_resolver'
-  /**
-   * The call accesses a scope that its transaction has not claimed. Claim the scope, or `expand`
-   * the transaction.
-   */
-  | 'scope_exceeded'
-  /**
    * A transaction with a higher epoch acted on the scope first, or the name or class of a tool
    * changed. Start the transaction again.
    */
   | 'stale'
-  /**
-   * The tool executes immediately, but the transaction gets its epoch only at the commit. Set
-   * `epoch: 'early'`.
-   */
-  | 'no_epoch'
   /**
    * An unresolved effect blocks the resource. Resolve that effect first (`assize effects list`).
    */
@@ -72,21 +50,6 @@ export type EffectErrorCode =
    */
   | 'no_counselor'
   /**
-   * The transaction already has a call that can be neither compensated nor buffered. Use a separate
-   * transaction for each such call.
-   */
-  | 'second_pivot'
-  /**
-   * Another undecided branch of the transaction has modified the scope. Call the tool in that
-   * branch, or after a branch is chosen.
-   */
-  | 'branch_conflict'
-  /**
-   * The calls and answers of the transaction do not fit into one entry. Split the work into several
-   * transactions.
-   */
-  | 'too_much'
-  /**
    * The tool was executed, and its answer is not JSON. Return JSON from the tool; check the sink
    * before another call.
    */
@@ -95,20 +58,26 @@ export type EffectErrorCode =
    * No branch was chosen, or the chosen branch failed. Return the index of a branch that succeeded.
    */
   | 'no_branch'
-  /** The decision on the effect is not valid. Follow the message. */
-  | 'bad_resolution'
   /**
    * The principal has no right to decide about the effect. Let a counselor of the kind `operator`
    * decide, or pass a writ that names `assize.resolve_effect`.
    */
-  | 'unauthorised_operator'
-  /**
-   * The body returned before its calls had ended, so the transaction was aborted. Await every call
-   * in the body.
-   */
-  | 'not_awaited'
-  /** The transaction has ended and accepts no calls. Start a new transaction. */
-  | 'transaction_over';
+  | 'unauthorised_operator';
+
+/** The finer reasons, each with its code. An aborted transaction stores its reason as its cause. */
+const CODES = {
+  not_authorised: 'forbidden',
+  bad_resolver: 'function_failed',
+  scope_exceeded: 'misuse',
+  no_epoch: 'misuse',
+  second_pivot: 'misuse',
+  branch_conflict: 'wrong_state',
+  too_much: 'too_large',
+  not_awaited: 'misuse',
+  transaction_over: 'wrong_state',
+  bad_resolution: 'bad_argument',
+  invalid_tool: 'bad_argument',
+} as const satisfies Readonly<Record<string, GeneralCode>>;
 
 /**
  * Misuse of tools, or an aborted transaction. Its effects are compensated, or `unfinished` names
@@ -116,6 +85,10 @@ export type EffectErrorCode =
  */
 export class EffectError extends AssizeError<EffectErrorCode> {
   override readonly name: string = 'EffectError';
+
+  constructor(reason: EffectErrorCode | GeneralCode | keyof typeof CODES, message: string, details?: ErrorDetails) {
+    super(codeFor(CODES, reason), message, { ...details, reason });
+  }
 }
 
 const DID_NOTHING: unique symbol = Symbol.for('assize.did-nothing') as never;

@@ -17,7 +17,7 @@ export { readWitness, type Witness } from './audit.ts';
 export { type Author, isOfAssistant, statedProvenance, usersOf } from './author.ts';
 export { type Claim, claimId } from './claim.ts';
 export { disputedBy, isMark, lostIn, withdrawnBefore } from './displaced.ts';
-export { MemoryError, type MemoryErrorCode } from './errors.ts';
+export { MemoryError, type MemoryErrorCode, type MemoryReason } from './errors.ts';
 export {
   checkedFacts,
   checkFact,

@@ -13,7 +13,7 @@ import {
   period,
 } from './period.ts';
 
-const codeOf = (call: () => unknown): unknown => (errorOf(call) as { code?: unknown }).code;
+const codeOf = (call: () => unknown): unknown => (errorOf(call) as { reason?: unknown }).reason;
 const at = (n: number): string => `2026-01-${String(n).padStart(2, '0')}T00:00:00.000000Z`;
 const of = (from: number, to: number): Period => ({ from: at(from), to: at(to) });
 

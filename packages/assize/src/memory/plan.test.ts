@@ -20,7 +20,7 @@ import { answerOf } from './question.ts';
 import { applyPlan, asOf } from './read.ts';
 import type { Strategy } from './strategy.ts';
 
-const codeOf = (call: () => unknown): unknown => (errorOf(call) as { code?: unknown }).code;
+const codeOf = (call: () => unknown): unknown => (errorOf(call) as { reason?: unknown }).reason;
 const partition = { space: 'clinic', subject: 'alice', predicate: 'medication' };
 const date = (text: string): string => `2026-${text}T00:00:00.000000Z`;
 const merge = (a: string, b: string): string => [...a.split('+'), ...b.split('+')].sort().join('+');

@@ -7,7 +7,7 @@ import { checkedFacts, checkFact, checkFacts, contradicts, type FactRow } from '
 import { OPEN_END, OPEN_START } from './period.ts';
 import { applyPlan, asOf, diff, history, selectByRelation } from './read.ts';
 
-const codeOf = (call: () => unknown): unknown => (errorOf(call) as { code?: unknown }).code;
+const codeOf = (call: () => unknown): unknown => (errorOf(call) as { reason?: unknown }).reason;
 const date = (text: string): string => `2026-${text}T00:00:00.000000Z`;
 
 const row = (more: Partial<FactRow> = {}): FactRow => ({

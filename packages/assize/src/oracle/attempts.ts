@@ -98,7 +98,7 @@ export async function keepAttempt(
 /** The recorded facts about an error, as an attempt holds them. */
 export function faultOf(error: unknown): NonNullable<Attempt['error']> {
   const length = errorMessage(error)?.length ?? 0;
-  return isInstance(error, AssizeError) && CODE.test(error.code) ? { code: error.code, length } : { length };
+  return isInstance(error, AssizeError) && CODE.test(error.reason) ? { code: error.reason, length } : { length };
 }
 
 /** There are no gaps, so a partial search finds it. */

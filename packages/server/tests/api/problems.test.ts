@@ -35,7 +35,7 @@ const FAULTS_OF_THE_SERVER: Readonly<Record<string, readonly string[]>> = {
   CliError: ['unreadable_file'],
   ConfigError: ['grant_not_revoked'],
   ConformanceError: ['driver_ended', 'driver_silent'],
-  EffectError: ['answer_unreadable', 'bad_resolver', 'log_damaged', 'no_epoch', 'not_awaited', 'transaction_over'],
+  EffectError: ['answer_unreadable', 'log_damaged'],
   ExportError: ['bad_export'],
   LedgerFault: [
     'bad_patch',

@@ -479,9 +479,9 @@ describe('a copy', () => {
         return 0;
       });
     const elsewhere = writFor('alice', { scopes: ['role:**', 'fs:/elsewhere/**'] });
-    expect(await errorOf(transact(run, elsewhere))).toMatchObject({ code: 'not_authorised' });
+    expect(await errorOf(transact(run, elsewhere))).toMatchObject({ reason: 'not_authorised' });
     const noRun = writFor('alice', { actions: ['count', 'files.copy', 'files.write'] });
-    expect(await errorOf(transact(run, noRun))).toMatchObject({ code: 'not_authorised' });
+    expect(await errorOf(transact(run, noRun))).toMatchObject({ reason: 'not_authorised' });
     expect(copies()).toEqual([]);
   });
 });
@@ -710,5 +710,5 @@ test.each<[string, any, string?]>([
   ['what there is not', { leaveout: ['.git'] }, 'no field "leaveout". The options are root, name, exclude'],
 ])('%s is refused', (_, options, why = '') => {
   const make = () => new BranchFolders({ root, ...options });
-  expect(make).toThrow(expect.objectContaining({ code: 'invalid_tool', message: expect.stringContaining(why) }));
+  expect(make).toThrow(expect.objectContaining({ reason: 'invalid_tool', message: expect.stringContaining(why) }));
 });

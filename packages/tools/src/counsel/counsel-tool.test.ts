@@ -27,7 +27,7 @@ async function stage(ask: CounselToolOptions['ask'], deadlineMs?: number) {
 const codeOf = (made: Promise<unknown>): Promise<unknown> =>
   made.then(
     () => 'done',
-    (error) => error.code ?? error.message,
+    (error) => error.reason ?? error.message,
   );
 
 const asked = {
@@ -117,7 +117,7 @@ test('a desk refuses an invalid choice, and the question stays open', async () =
     null,
     { chosen: 0, by: 'a', reason: 7 },
   ])
-    expect(errorOf(() => desk.decide(id, given as never))).toMatchObject({ code: 'bad_resolution' });
+    expect(errorOf(() => desk.decide(id, given as never))).toMatchObject({ reason: 'bad_resolution' });
   expect(desk.open()).toHaveLength(1);
   desk.decide(id, { chosen: null, by: 'a' });
   expect(await done).toEqual({ chosen: null, by: 'a' });

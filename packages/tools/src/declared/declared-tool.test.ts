@@ -249,7 +249,7 @@ describe('a declaration is refused', () => {
     ['that is undone without a cost, and says one', { undoCost: { usd: 1 } }, 'with_cost'],
   ])('%s', (_, change, why) => {
     expect(errorOf(() => declaredTool({ ...ORDER, ...change } as never, shop().callables))).toMatchObject({
-      code: 'invalid_tool',
+      reason: 'invalid_tool',
       message: expect.stringMatching(/^The tool shop\.order /),
     });
     expect(errorOf(() => declaredTool({ ...ORDER, ...change } as never, shop().callables))).toMatchObject({
@@ -274,7 +274,7 @@ describe('a declaration is refused', () => {
     });
     const declaration = { ...ORDER, [part]: { call: 'other' }, ...change } as never;
     expect(errorOf(() => declaredTool(declaration, { ...shop().callables, other }))).toMatchObject({
-      code: 'invalid_tool',
+      reason: 'invalid_tool',
       message: expect.stringContaining(why),
     });
   });
@@ -282,12 +282,12 @@ describe('a declaration is refused', () => {
   test('with a mitigation that has no residue to read', () => {
     const mitigate = { call: 'cancel', args: { $from: '/result/id' } };
     expect(errorOf(() => declaredTool({ ...ORDER, mitigate }, shop().callables))).toMatchObject({
-      code: 'invalid_tool',
+      reason: 'invalid_tool',
       message: expect.stringContaining('its mitigate cannot be called'),
     });
     const { compensate: _, ...rest } = ORDER;
     const alone = { ...rest, uncompensated: 'it may stay', mitigate: { call: 'cancel' } };
-    expect(errorOf(() => declaredTool(alone, shop().callables))).toMatchObject({ code: 'invalid_tool' });
+    expect(errorOf(() => declaredTool(alone, shop().callables))).toMatchObject({ reason: 'invalid_tool' });
   });
 
   test('with possible keys of another declaration, or with its name', () => {
@@ -295,7 +295,7 @@ describe('a declaration is refused', () => {
     const one = { ...rest, class: keyed, key: 'order:{shop}' } as ToolDeclaration;
     const of = (other: object) => declaredTools([one, { ...one, ...other }], shop().callables);
     expect(errorOf(() => of({ name: 'shop.other', key: 'order:{what}' }))).toMatchObject({
-      code: 'invalid_tool',
+      reason: 'invalid_tool',
       message: expect.stringContaining('keys of shop.order'),
     });
     expect(errorOf(() => of({ key: 'x:{what}' }))).toMatchObject({ message: expect.stringContaining('this name') });
@@ -311,7 +311,7 @@ describe('of two tools that call one function', () => {
   };
   const take = () => null;
   const beside = (...tools: Tool[]) => runtimeOver(new MemoryStore(), [], { tools });
-  const refusal = { code: 'invalid_tool', evidence: { tool: 'b' } };
+  const refusal = { reason: 'invalid_tool', evidence: { tool: 'b' } };
 
   test.each<[string, string, boolean]>([
     ['pay/{what}', 'pay/rent{what}', true],

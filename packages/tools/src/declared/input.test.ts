@@ -36,7 +36,7 @@ test.each<[what: string, input: Input, why: string]>([
   ['a reference to nothing', a({ $ref: '#/$defs/p' }), 'at /properties/a, $ref names #/$defs/p'],
 ])('a schema is refused that has %s', (_, input, why) => {
   expect(errorOf(() => toolOf(input))).toMatchObject({
-    code: 'invalid_tool',
+    reason: 'invalid_tool',
     message: expect.stringContaining(`The tool shop.order cannot be used: its input cannot be used: ${why}`),
   });
 });
@@ -156,7 +156,7 @@ test.each<[what: string, input: Input, at: string]>([
   ['of all', a({ type: 'number' }, { default: { a: 'x' } }), 'the default'],
 ])('a default that its own schema refuses is refused by its place: %s', (_, input, at) => {
   expect(errorOf(() => toolOf(input))).toMatchObject({
-    code: 'invalid_tool',
+    reason: 'invalid_tool',
     message: expect.stringContaining(`The tool shop.order cannot be used: its input cannot be used: ${at}`),
   });
 });
@@ -190,6 +190,7 @@ test.each<[choice: string]>([['anyOf'], ['oneOf']])(
         { take: () => null },
       );
     expect(made('id')().claims({ id: 'x', mail: 'y' })).toMatchObject([{ scope: { text: 'shop:x' } }]);
-    for (const member of ['at', 'mail', 'post']) expect(errorOf(made(member))).toMatchObject({ code: 'invalid_tool' });
+    for (const member of ['at', 'mail', 'post'])
+      expect(errorOf(made(member))).toMatchObject({ reason: 'invalid_tool' });
   },
 );

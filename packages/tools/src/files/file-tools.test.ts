@@ -302,13 +302,13 @@ test.each([
   ['a disk that is none', { disk: {} }, '/disk: it must be a function, but is an object'],
 ])('%s is refused by name', (_, options, why) => {
   const make = () => fileTools({ root: folder(), ...options } as never);
-  expect(make).toThrow(expect.objectContaining({ code: 'invalid_tool', message: expect.stringContaining(why) }));
+  expect(make).toThrow(expect.objectContaining({ reason: 'invalid_tool', message: expect.stringContaining(why) }));
 });
 
 test('a root that can not be used is refused by name', () => {
   const root = folder({ file: '' });
   for (const bad of ['relative', join(root, 'none'), join(root, 'file'), '/proc'])
-    expect(() => fileTools({ root: bad })).toThrow(expect.objectContaining({ code: 'invalid_tool' }));
+    expect(() => fileTools({ root: bad })).toThrow(expect.objectContaining({ reason: 'invalid_tool' }));
   expect(() => fileScope(root, '../x')).toThrow(expect.objectContaining({ code: 'bad_input' }));
 });
 

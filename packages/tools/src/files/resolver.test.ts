@@ -103,5 +103,5 @@ describe('the names of a file', () => {
 });
 
 test('a root that can’t be used is refused', () => {
-  expect(() => fileResolver(join(root, 'none'))).toThrow(expect.objectContaining({ code: 'invalid_tool' }));
+  expect(() => fileResolver(join(root, 'none'))).toThrow(expect.objectContaining({ reason: 'invalid_tool' }));
 });

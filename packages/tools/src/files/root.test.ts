@@ -47,7 +47,7 @@ test('a root with a link as its own folder is refused, for any link target', () 
     const root = rootBeside('precious');
     mkdirSync(join(root, 'inside'));
     symlinkSync(target, join(root, '.assize'));
-    expect(() => rootAt(root)).toThrow(expect.objectContaining({ code: 'invalid_tool' }));
+    expect(() => rootAt(root)).toThrow(expect.objectContaining({ reason: 'invalid_tool' }));
     expect(readdirSync(dirname(root)).sort()).toEqual(['precious', 'root']);
     expect(readdirSync(join(root, 'inside'))).toEqual([]);
   }

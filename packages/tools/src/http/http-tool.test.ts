@@ -492,7 +492,7 @@ test.each([
   const make = () => httpTool({ name: 'shop.order', input, class: 'read', ...options } as never);
   expect(make).toThrow(
     expect.objectContaining({
-      code: 'invalid_tool',
+      reason: 'invalid_tool',
       message: expect.stringContaining(`The tool shop.order cannot be used: ${why}`),
     }),
   );

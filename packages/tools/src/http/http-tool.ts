@@ -354,7 +354,7 @@ class HttpApi {
     } catch (error) {
       const what = errorMessage(error) ?? 'it could not be prepared';
       const isOurs = isInstance(error, EffectError);
-      throw new DidNothing(what, { final: isOurs, cause: error, why: isOurs ? error.code : undefined });
+      throw new DidNothing(what, { final: isOurs, cause: error, why: isOurs ? error.reason : undefined });
     }
   }
 

@@ -66,6 +66,6 @@ describe('the name of a resource of an API', () => {
 test.each([null, 7, ['a'], { 'a b/c': 'x' }, { a: 'h:80' }, { a: 'b', b: 'c' }, { a: 7 }, { a: '' }])(
   'aliases that are %j are refused',
   (given) => {
-    expect(() => apiResolver(given as never)).toThrow(expect.objectContaining({ code: 'invalid_tool' }));
+    expect(() => apiResolver(given as never)).toThrow(expect.objectContaining({ reason: 'invalid_tool' }));
   },
 );

@@ -103,7 +103,7 @@ describe('a declaration is refused', () => {
     ['with a member too many', { retries: 3 }, 'retries'],
   ])('%s', (_, change, why) => {
     expect(errorOf(() => httpTool({ ...sound, ...change } as never))).toMatchObject({
-      code: 'invalid_tool',
+      reason: 'invalid_tool',
       message: expect.stringContaining(why),
     });
   });
@@ -120,6 +120,6 @@ describe('a declaration is refused', () => {
 
   test('or is none at all', () => {
     for (const options of [undefined, null, {}, [], 'x'])
-      expect(errorOf(() => httpTool(options as never))).toMatchObject({ code: 'invalid_tool' });
+      expect(errorOf(() => httpTool(options as never))).toMatchObject({ reason: 'invalid_tool' });
   });
 });

@@ -310,7 +310,7 @@ test.each<[string, object, string]>([
 ])('a declaration with %s is refused', (_, change, why) => {
   const sound = { name: 'mail.send', from: 'shop@shop.example', transport: 'smtp://h' };
   const error = errorOf(() => mailTool({ ...sound, ...change } as never)) as Error;
-  expect(error).toMatchObject({ code: 'invalid_tool', message: expect.stringContaining(why) });
+  expect(error).toMatchObject({ reason: 'invalid_tool', message: expect.stringContaining(why) });
   // The wrong value may be a password.
   expect(`${error.message} ${JSON.stringify(error)}`).not.toContain('sesame');
 });

@@ -142,7 +142,9 @@ describe('a command', () => {
     const env = { mine: 'declared' };
     const script = { ...READ, command: 'env', env };
     const closed = () => shellTool({ ...script, input: z.strictObject({ [member]: z.string().optional() }) });
-    expect(closed).toThrow(expect.objectContaining({ code: 'invalid_tool', message: expect.stringContaining(member) }));
+    expect(closed).toThrow(
+      expect.objectContaining({ reason: 'invalid_tool', message: expect.stringContaining(member) }),
+    );
     const open = shellTool({ ...script, input: z.record(z.string(), z.unknown()) });
     await expect(run(open, { ok: 'x', [member]: 'given' })).rejects.toMatchObject({
       name: 'DidNothing',
@@ -549,7 +551,7 @@ describe('a command with a copy of its folder', () => {
     const running = trajectory.transaction({ writ: writFor('alice'), writes: ['x:one'] }, (tx) =>
       tx.call('repo.run', {}),
     );
-    await expect(running).rejects.toMatchObject({ code: 'scope_exceeded' });
+    await expect(running).rejects.toMatchObject({ reason: 'scope_exceeded' });
     expect(listing(root)).toEqual(before);
   });
 
@@ -617,7 +619,9 @@ test.each([
 ])('a tool %s is refused by name', (_, spec, why) => {
   const make = () => shellTool({ name: 'bad.tool', ...spec } as never);
   expect(make).toThrow(why);
-  expect(make).toThrow(expect.objectContaining({ code: 'invalid_tool', message: expect.stringMatching(/bad\.tool/) }));
+  expect(make).toThrow(
+    expect.objectContaining({ reason: 'invalid_tool', message: expect.stringMatching(/bad\.tool/) }),
+  );
 });
 
 /** A process that runs a command until it is killed. */

@@ -311,7 +311,7 @@ test.each<[string, object, string]>([
 ])('a declaration with %s is refused', async (_, change, why) => {
   await using bank = new Bank();
   expect(errorOf(() => pay(bank, change as never))).toMatchObject({
-    code: 'invalid_tool',
+    reason: 'invalid_tool',
     message: expect.stringContaining(why),
   });
 });

@@ -44,9 +44,9 @@ export function* answered({ happenings, models }: Run): Iterable<Answered> {
 /** An answer of the runtime, in the form of the model. */
 function answerOf(outcome: Ruling | Upgrade | Error, deed: Deed): Expected {
   if (outcome instanceof Error) {
-    const { code } = outcome as Error & { code?: string };
-    if (code === undefined) throw outcome;
-    return { is: 'error', code };
+    const { reason } = outcome as Error & { reason?: string };
+    if (reason === undefined) throw outcome;
+    return { is: 'error', code: reason };
   }
   if ('to' in outcome) {
     const { refused } = outcome;

@@ -237,7 +237,7 @@ describe('answers', () => {
     const answers = [await electing(pending, 'flu'), await electing(pending, 'cold')];
     const { length } = trajectory;
     await expect(trajectory.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
-      code: 'repeated_answer',
+      reason: 'repeated_answer',
       evidence: { request: answers[0]!.request },
     });
     expect(trajectory.length).toBe(length);

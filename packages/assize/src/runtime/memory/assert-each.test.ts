@@ -45,7 +45,7 @@ onClinics((begun) => {
     const wrong = { ...NUTS, predicate: 'mood' };
     const { rulings, leftOut } = await memory.assertEach([NUTS, wrong, { ...DRUG, confidence: 7 }]);
     expect(rulings.map(({ claims, ruling }) => [claims, ruling.ruling])).toEqual([[[0], 'committed']]);
-    expect(leftOut.map(({ claim, error }) => [claim, error.code])).toEqual([
+    expect(leftOut.map(({ claim, error }) => [claim, error.reason])).toEqual([
       [1, 'unknown_predicate'],
       [2, 'bad_confidence'],
     ]);
@@ -71,7 +71,7 @@ onClinics((begun) => {
     expect([await at(day('2026-03-20')), await at(day('2026-03-29'))]).toEqual([['nuts'], []]);
     expect(await at(day('2026-03-29'), before)).toEqual(['nuts']);
     expect((await checkMemory(store)).differences).toEqual([]);
-    await expect(memory.assert({ ...NUTS, ends: true })).rejects.toMatchObject({ code: 'no_instant' });
+    await expect(memory.assert({ ...NUTS, ends: true })).rejects.toMatchObject({ reason: 'no_instant' });
     await expect(memory.assert({ ...NUTS, ends: false as never, valid: {} })).rejects.toMatchObject({
       code: 'bad_argument',
     });

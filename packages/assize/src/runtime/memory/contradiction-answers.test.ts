@@ -34,7 +34,7 @@ onClinics((begun) => {
     await expect(
       trajectory.approvals.approve(pending, { ...decide, answers: [{ ...answers[0]!, winner: 'nobody' }] }),
     ).rejects.toMatchObject({
-      code: 'unknown_member',
+      reason: 'unknown_member',
     });
     expect(await diagnosis()).toEqual(['flu']);
     expect(await trajectory.approvals.approve(pending, { ...decide, answers })).toMatchObject({ ruling: 'committed' });
@@ -221,7 +221,7 @@ onClinics((begun) => {
       const say = () => memory.assert({ ...triage, object: 'can wait' });
       const length = trajectory.length;
       await expect(say()).rejects.toThrow('the model is away');
-      await expect(say()).rejects.toMatchObject({ code: 'unknown_member' });
+      await expect(say()).rejects.toMatchObject({ reason: 'unknown_member' });
       await expect(say()).rejects.toMatchObject({ code: 'judge_late' });
       expect(trajectory.length).toBe(length);
       await committed(say());
@@ -268,10 +268,10 @@ onClinics((begun) => {
       reason: 'expired',
     });
     const length = trajectory.length;
-    await expect(trajectory.approvals.approve(pending, decide)).rejects.toMatchObject({ code: 'stale_callback' });
+    await expect(trajectory.approvals.approve(pending, decide)).rejects.toMatchObject({ reason: 'stale_callback' });
     const { answers: _, ...without } = decide;
     await expect(trajectory.approvals.approve(pending, without)).rejects.toMatchObject({ code: 'not_pending' });
-    expect(await trajectory.approvals.questionsOf(pending).catch((error: { code: string }) => error.code)).toBe(
+    expect(await trajectory.approvals.questionsOf(pending).catch((error: { reason: string }) => error.reason)).toBe(
       'not_pending',
     );
     expect([trajectory.length, trajectory.approvals.pending()]).toEqual([length, []]);
@@ -281,7 +281,9 @@ onClinics((begun) => {
     // The same claims, and so the same question.
     expect(await trajectory.approvals.questionsOf(again.pending)).toEqual([question]);
     expect(await trajectory.approvals.approve(again.pending, decide)).toMatchObject({ ruling: 'committed' });
-    await expect(trajectory.approvals.approve(again.pending, decide)).rejects.toMatchObject({ code: 'stale_callback' });
+    await expect(trajectory.approvals.approve(again.pending, decide)).rejects.toMatchObject({
+      reason: 'stale_callback',
+    });
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
   });
 });

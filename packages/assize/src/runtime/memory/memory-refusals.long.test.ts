@@ -121,11 +121,11 @@ onClinics((begun) => {
     const { head, length } = trajectory;
     for (const [ask, argument, code] of wrong) {
       const error = await ask().then(
-        () => ({ code: 'taken', evidence: { argument } }),
-        (thrown: { code: string; evidence: object; message: string }) => thrown,
+        () => ({ reason: 'taken', evidence: { argument } }),
+        (thrown: { reason: string; evidence: object; message: string }) => thrown,
       );
       const [place] = argument.split(' ');
-      expect([error.code, error.evidence], `${argument} ${code}`).toMatchObject([code, { argument: place }]);
+      expect([error.reason, error.evidence], `${argument} ${code}`).toMatchObject([code, { argument: place }]);
       expect((error as { message: string }).message).toContain(argument);
     }
     expect([trajectory.head, trajectory.length, (await store.entries('t')).length]).toEqual([head, length, length]);
@@ -151,7 +151,7 @@ onClinics((begun) => {
       () => memory.recall({ system: written }),
     ])
       await expect(ask()).rejects.toMatchObject({
-        code: 'no_instant',
+        reason: 'no_instant',
         message: expect.stringContaining('Pass a `Date`'),
       });
   });
@@ -189,7 +189,7 @@ onClinics((begun) => {
     expect((await memory.recall({ subject: long })).facts).toEqual([]);
     expect(await memory.history({ predicate: long })).toEqual([]);
     await expect(memory.assert({ subject: long, predicate: 'drug', object: 'tea' })).rejects.toMatchObject({
-      code: 'bad_text',
+      reason: 'bad_text',
     });
     expect(composed.mock.contexts.filter((text) => String(text).length > 512)).toEqual([]);
   });

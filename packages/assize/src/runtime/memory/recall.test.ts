@@ -80,7 +80,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect((await memory.recall({ subject: 'eve', relation: to })).facts).toHaveLength(1);
     const point = { valid: '2026-03-05', system: new Date(fact!.system_time_start).toISOString() };
     expect((await memory.diff({ ...point, valid: '2026-02-01' }, point, { subject: 'eve' })).added).toHaveLength(1);
-    await expect(memory.recall({ valid: '2026-02-30' })).rejects.toMatchObject({ code: 'no_instant' });
+    await expect(memory.recall({ valid: '2026-02-30' })).rejects.toMatchObject({ reason: 'no_instant' });
     await store.close();
   });
 
@@ -259,7 +259,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   test('an invalid relation or period is refused even without facts to compare', async () => {
     const { memory } = await begun();
     const [early, late] = [START, '9000-01-01T00:00:00.000000Z'];
-    for (const [relation, code] of [
+    for (const [relation, reason] of [
       [{ to: { from: early, to: late }, is: ['near'] }, 'bad_argument'],
       [{ to: { from: late, to: early }, is: ['before'] }, 'reversed_period'],
       [{ to: { from: late, to: early }, is: [] }, 'reversed_period'],
@@ -268,15 +268,15 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     ] as const)
       for (const subject of ['ann', 'nobody'])
         for (const more of [{}, { text: 'aspirin' }, { text: 'xyzzy' }])
-          await expect(memory.recall({ subject, relation, ...more } as never)).rejects.toMatchObject({ code });
+          await expect(memory.recall({ subject, relation, ...more } as never)).rejects.toMatchObject({ reason });
     const whole = { to: { from: early, to: late }, is: ['before'] as const };
     expect((await memory.recall({ subject: 'nobody', relation: whole })).facts).toEqual([]);
   });
 
   test('an invalid search is refused', async () => {
     const plain = await begun();
-    const wrong = async (memory: Pick<Memory, 'recall'>, query: object, code: string, part = '') =>
-      expect(memory.recall(query as never)).rejects.toMatchObject({ code, message: expect.stringContaining(part) });
+    const wrong = async (memory: Pick<Memory, 'recall'>, query: object, reason: string, part = '') =>
+      expect(memory.recall(query as never)).rejects.toMatchObject({ reason, message: expect.stringContaining(part) });
     await wrong(plain.memory, { text: ' \n' }, 'bad_argument', 'at least one word');
     await wrong(plain.memory, { text: '' }, 'bad_argument', 'at least one word');
     for (const text of ['???', '...', '— “”', '\u{1f642}'])

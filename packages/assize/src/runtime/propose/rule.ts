@@ -246,7 +246,7 @@ export function planStatements(
   if ('questions' in planned) return { judged: escalateForAnswers(domain, judged, planned, assertedAt) };
   judged.undo();
   const { policy } = judged.compiled;
-  const detail = `${planned.refusal.code}: ${planned.refusal.message}`;
+  const detail = `${planned.refusal.reason}: ${planned.refusal.message}`;
   return { judged: { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) } };
 }
 

@@ -123,7 +123,7 @@ export function refusedBy(
   amended: Pick<Intent, 'action' | 'args'> | undefined,
 ): Judgement {
   if (!isRefusal(error)) throw error;
-  const { code, message, evidence } = error;
+  const { reason: code, message, evidence } = error;
   const broken = evidence['vector'] as readonly VectorItem[] | undefined;
   const findings = code === 'invalid_amendment' && amended !== undefined ? argumentMisfits(domain, amended) : [];
   return {

@@ -89,7 +89,7 @@ for (const asks of ['writes', 'resolver'] as const)
 
 test('the transaction end waits for that call, even if it is not awaited', async () => {
   const { log, run, assize, store } = await stage('keyed', 'writes');
-  await expect(run(false)).rejects.toMatchObject({ code: 'not_awaited' });
+  await expect(run(false)).rejects.toMatchObject({ reason: 'not_awaited' });
   const then = [...log];
   expect(await store.openEffects()).toEqual([]);
   await assize.close();
@@ -121,9 +121,9 @@ test('a staged read that is no longer authorised is released, and nothing else',
   const over = new Error('it is over');
   const body = async (tx: Transaction): Promise<void> => {
     const acted = tx.call('act', {});
-    await expect(tx.call('look', {})).rejects.toMatchObject({ code: 'not_authorised' });
+    await expect(tx.call('look', {})).rejects.toMatchObject({ reason: 'not_authorised' });
     await acted;
-    await expect(tx.release({ writes: ['test:act'] })).rejects.toMatchObject({ code: 'scope_exceeded' });
+    await expect(tx.release({ writes: ['test:act'] })).rejects.toMatchObject({ reason: 'scope_exceeded' });
     await tx.release({ reads: ['test:look'] });
     throw over;
   };

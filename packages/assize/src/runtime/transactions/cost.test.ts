@@ -97,7 +97,7 @@ function act(
 }
 
 const refused = expect.objectContaining({
-  code: 'not_authorised',
+  reason: 'not_authorised',
   evidence: { tool: 'bank.charge', reason: 'budget_exhausted' },
 });
 const THROWN = new Error('it is not to be');
@@ -424,7 +424,7 @@ test('a cost is booked under a writ without other use that was revoked earlier',
   const undone = trajectory.transaction(options, async (tx) => {
     await tx.call('bank.charge', { what: 'a' });
     await trajectory.writs.revoke({ writ: { writ, chain: [above] }, reason: 'enough', by } as never);
-    await expect(tx.call('bank.charge', { what: 'b' })).rejects.toMatchObject({ code: 'not_authorised' });
+    await expect(tx.call('bank.charge', { what: 'b' })).rejects.toMatchObject({ reason: 'not_authorised' });
     throw THROWN;
   });
   await expect(undone).rejects.toBe(THROWN);
@@ -481,7 +481,7 @@ test('a declaration states the compensation cost if it has one, in valid units',
   const { spec } = new Bank().charge;
   const declared = (change: object) => () => declareTool({ ...spec, ...change } as never);
   const invalid = (what: string) =>
-    expect.objectContaining({ code: 'invalid_tool', message: expect.stringContaining(what) });
+    expect.objectContaining({ reason: 'invalid_tool', message: expect.stringContaining(what) });
   expect(declared({ undoCost: { usd: 3 } })).toThrow(invalid('its undoCost must be a function'));
   expect(declared({ cost: 3 })).toThrow(invalid('its cost must be a function'));
   expect(declared({ class: { ...(spec.class as object), reversibility: 'reversible' } })).toThrow(invalid('with_cost'));

@@ -95,7 +95,7 @@ test('a tool that is wrongly declared is refused by name', () => {
   expect(() => declareTool(hidden as never)).toThrow('compensate must be a function');
   expect(declareTool({ ...good, note: undefined, plan: undefined } as never).name).toBe('x.y');
   for (const none of [undefined, null, 7, 'x.y'])
-    expect(() => declareTool(none as never)).toThrow(expect.objectContaining({ code: 'invalid_tool' }));
+    expect(() => declareTool(none as never)).toThrow(expect.objectContaining({ reason: 'invalid_tool' }));
   expect(new DidNothing('no')).toMatchObject({ isFinal: false });
 });
 

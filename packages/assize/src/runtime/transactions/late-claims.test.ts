@@ -34,7 +34,7 @@ test('a proposal after the body returned is refused; the earlier one commits', a
   });
   while (kept === undefined) await nextTurn();
   for (let turn = 0; turn < 20; turn++) await nextTurn();
-  expect(() => kept!.propose(count('smuggled'))).toThrow(expect.objectContaining({ code: 'transaction_over' }));
+  expect(() => kept!.propose(count('smuggled'))).toThrow(expect.objectContaining({ reason: 'transaction_over' }));
   goOn();
   await first;
   const { ruling } = await second;

@@ -80,7 +80,7 @@ for (const named of [{}, { name: 'order 1' }, { epoch: 'late' as const }])
       tx.propose(COUNT);
     });
     await expect(done).rejects.toMatchObject({
-      code: 'not_awaited',
+      reason: 'not_awaited',
       evidence: { calls },
       message: expect.stringContaining(calls[0] as string),
     });
@@ -97,7 +97,7 @@ test('effects before it are compensated; a fixed body commits with that name', a
       if (isAwaited) await second;
       tx.propose(COUNT);
     });
-  await expect(run(false)).rejects.toMatchObject({ code: 'not_awaited' });
+  await expect(run(false)).rejects.toMatchObject({ reason: 'not_awaited' });
   expect((await run(true)).ruling.ruling).toBe('committed');
   expect(await stands()).toEqual(['first', 'second', '1']);
 });
@@ -111,7 +111,7 @@ test('a nested part that does not await is aborted, and the rest continues', asy
       void acts(inner, 'not awaited');
       void holds(inner, 'not awaited either');
     });
-    await expect(part).rejects.toMatchObject({ code: 'not_awaited' });
+    await expect(part).rejects.toMatchObject({ reason: 'not_awaited' });
     tx.propose(COUNT);
   });
   expect(ruling.ruling).toBe('committed');
@@ -156,18 +156,18 @@ test.each(WAYS)('%s that starts after the body has returned is refused to its ca
     });
   });
   expect((await done).ruling.ruling).toBe('committed');
-  await expect(late).rejects.toMatchObject({ code: 'transaction_over' });
+  await expect(late).rejects.toMatchObject({ reason: 'transaction_over' });
   expect(await stands()).toEqual(['1']);
 });
 
-const REFUSED: readonly [name: string, code: string, begin: (tx: Transaction) => Promise<unknown>][] = [
+const REFUSED: readonly [name: string, reason: string, begin: (tx: Transaction) => Promise<unknown>][] = [
   ['of no tool', 'unknown_tool', (tx) => tx.call('nope', {})],
   ['that does not fit', 'bad_input', (tx) => tx.call('reversible.buffered', { which: 'a' })],
   ['outside of the claims', 'scope_exceeded', (tx) => tx.call('reversible.buffered', { what: 'a', at: '../else' })],
   ['in a part', 'unknown_tool', (tx) => tx.nested((part) => part.call('nope', {}))],
 ];
 
-test.each(REFUSED)('a call %s that is not awaited fails the transaction, not the process', async (_, code, begin) => {
+test.each(REFUSED)('a call %s that is not awaited fails the transaction, not the process', async (_, reason, begin) => {
   for (const later of [false, true]) {
     const { trajectory, options, stands } = await stage();
     const unhandled = await unhandledIn(async () => {
@@ -178,13 +178,13 @@ test.each(REFUSED)('a call %s that is not awaited fails the transaction, not the
         if (later) await acts(tx);
         tx.propose(COUNT);
       });
-      await expect(done).rejects.toMatchObject({ code: 'not_awaited' });
+      await expect(done).rejects.toMatchObject({ reason: 'not_awaited' });
       const { cause, evidence } = (await done.catch((error) => error)) as {
-        cause?: { code: string };
+        cause?: { reason: string };
         evidence: { calls: string[] };
       };
       expect(evidence.calls).toHaveLength(1);
-      if (later) expect(cause?.code).toBe(code);
+      if (later) expect(cause?.reason).toBe(reason);
     });
     expect(unhandled).toEqual([]);
     expect(await stands()).toEqual(['0']);
@@ -207,7 +207,7 @@ test.each([
       for (let turn = 0; turn < 3; turn++) await nextTurn();
       tx.propose(COUNT);
     });
-    await expect(done).rejects.toMatchObject({ code: 'not_awaited', cause: { code: 'scope_exceeded' } });
+    await expect(done).rejects.toMatchObject({ reason: 'not_awaited', cause: { reason: 'scope_exceeded' } });
   });
   expect(unhandled).toEqual([]);
   expect(await stands()).toEqual(['0']);

@@ -85,7 +85,7 @@ const PLACES: readonly (readonly [string, object, Body])[] = [
   ['by a tool that acts', { code: 'outcome_unknown', cause: NO_TEXT }, (tx) => tx.call('fails.act', {})],
   ['by a tool that plans', { code: 'tool_failed', cause: NO_TEXT }, (tx) => tx.call('fails.plan', {})],
   ['by who says where it acts', { code: 'bad_input', cause: NO_TEXT }, (tx) => tx.call('fails.where', {})],
-  ['by who knows its names', { code: 'bad_resolver', cause: NO_TEXT }, (tx) => tx.expand({ writes: ['named:x'] })],
+  ['by who knows its names', { reason: 'bad_resolver', cause: NO_TEXT }, (tx) => tx.expand({ writes: ['named:x'] })],
   ['by a place that holds', { code: 'tool_failed', cause: NO_TEXT }, (tx) => tx.call('fails.held', {})],
 ];
 

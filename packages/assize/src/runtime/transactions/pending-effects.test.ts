@@ -252,7 +252,7 @@ describe('a repeated call with another outcome', () => {
     const { sink, odd, trajectory, putUp } = await stage();
     odd.answer = 'x'.repeat(2 ** 20 + 1);
     const { id } = await putUp(async (tx) => {
-      await expect(tx.call('odd', {})).rejects.toMatchObject({ code: 'too_much' });
+      await expect(tx.call('odd', {})).rejects.toMatchObject({ reason: 'too_much' });
     });
     expect([sink.times('do', 'odd'), sink.standing('odd')]).toEqual([1, 0]);
     expect(await trajectory.approvals.approve(id, doctor)).toMatchObject({ ruling: 'committed' });

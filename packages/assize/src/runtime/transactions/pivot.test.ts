@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Policy } from '#authority';
 import { hashText } from '#canon';
-import { type CallContext, declareTool, type EffectErrorCode, type Sink, type ToolSpec } from '#effects';
+import { type CallContext, declareTool, type EffectError, type Sink, type ToolSpec } from '#effects';
 import { defineDomain, escalate, pass } from '#kernel';
 import { Replayer, readRow, type SettlementArgs, verifyTrajectory } from '#ledger';
 import { systemPause } from '#oracle';
@@ -104,10 +104,10 @@ async function stage(
   return { sink, store, assize, trajectory, transact, putUp, verified };
 }
 
-const codeOf = (made: Promise<unknown>): Promise<EffectErrorCode | 'done'> =>
+const codeOf = (made: Promise<unknown>): Promise<string> =>
   made.then(
     () => 'done',
-    (error: { code: EffectErrorCode }) => error.code,
+    (error: EffectError) => error.reason,
   );
 
 async function settlementOf(store: MemoryStore) {

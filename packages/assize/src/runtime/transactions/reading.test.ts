@@ -178,7 +178,7 @@ describe('a released claim', () => {
         await expect(tx.call('cell.get', { name: 'broken' })).rejects.toThrow();
         await tx.release({ writes: ['test:**'] });
         const value = await tx.call('cell.get', { name: 'a' });
-        await tx.release({ writes: ['cell:**'] }).catch(({ code }) => codes.push(code));
+        await tx.release({ writes: ['cell:**'] }).catch(({ reason }) => codes.push(reason));
         tried.resolve();
         tx.propose(COUNT);
         return value;
@@ -277,7 +277,7 @@ describe('a released claim', () => {
     const { trajectory, all } = await stage();
     await trajectory.transaction(all, async (tx) => {
       await tx.release({ writes: ['cell:**'] });
-      await expect(tx.call('cell.get', { name: 'x' })).rejects.toMatchObject({ code: 'scope_exceeded' });
+      await expect(tx.call('cell.get', { name: 'x' })).rejects.toMatchObject({ reason: 'scope_exceeded' });
       tx.propose(COUNT);
     });
   });
@@ -287,7 +287,7 @@ describe('a released claim', () => {
     await trajectory.transaction(all, async (tx) => {
       await tx.call('cell.set', { name: 'x', to: 7 });
       for (const writes of [['cell:**'], ['test:**', 'cell:**'], ['cell:x'], ['none:x']])
-        await expect(tx.release({ writes })).rejects.toMatchObject({ code: 'scope_exceeded' });
+        await expect(tx.release({ writes })).rejects.toMatchObject({ reason: 'scope_exceeded' });
       await tx.call('reversible.externalised', { what: 'still' });
       await tx.expand({ writes: ['cell:x'] });
       // Now the transaction has its scope under two claims.
@@ -449,7 +449,7 @@ describe('an epoch that is taken at the gate', () => {
     const { trajectory, sink, all } = await stage();
     const { ruling } = await trajectory.transaction({ ...all, writes: ['test:a'], epoch: 'late' }, async (tx) => {
       await expect(tx.call('reversible.externalised', { what: 'now', at: 'a' })).rejects.toMatchObject({
-        code: 'no_epoch',
+        reason: 'no_epoch',
       });
       await tx.expand({ writes: ['test:b'] });
       await tx.release({ writes: ['test:a'] });

@@ -105,7 +105,7 @@ test.each(CASES)('a transaction with a body that leaves a branch compensates onc
   });
   await atWork(1);
   await goOn(made);
-  await expect(made).rejects.toMatchObject({ code: 'not_awaited' });
+  await expect(made).rejects.toMatchObject({ reason: 'not_awaited' });
   await check();
   expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
 });

@@ -93,7 +93,7 @@ async function site(sort: Sink): Promise<Site> {
 const codeOf = (made: Promise<unknown>): Promise<unknown> =>
   made.then(
     () => 'done',
-    (error: { code?: string; message: string }) => error.code ?? error.message,
+    (error: { reason?: string; message: string }) => error.reason ?? error.message,
   );
 
 /** The cause of an unresolved effect, and whether the effect exists. */
@@ -263,13 +263,13 @@ describe('the resolution of an effect', () => {
     ['evidence that is no data', { evidence: (() => 1) as never }, 'bad_resolution'],
     ['a confirmation that is none', { confirm: 'yes' as never }, 'bad_resolution'],
     ['no confirmation of what may happen twice', { as: 'retry' }, 'needs_confirmation'],
-  ])('is refused with %s, and nothing is changed', async (_, change, code) => {
+  ])('is refused with %s, and nothing is changed', async (_, change, reason) => {
     const { at, left } = await doubt();
     const before = await recordsOf(at, left.epoch);
     const given: EffectResolution = { ...FOUND, epoch: left.epoch, n: left.n, as: 'applied', ...change };
     const error = await at.assize.resolveEffect(given).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(EffectError);
-    expect(error).toMatchObject({ code });
+    expect(error).toMatchObject({ reason });
     expect(await recordsOf(at, left.epoch)).toEqual(before);
     expect(at.sink.log).toEqual([]);
     expect(await at.assize.recoverEffects()).toHaveLength(1);

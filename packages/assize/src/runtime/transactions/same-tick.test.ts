@@ -123,7 +123,7 @@ async function stage({
             : caller.call(step, { at });
         });
         return (await Promise.allSettled(made)).map((each) =>
-          each.status === 'fulfilled' ? 'done' : String(each.reason.code),
+          each.status === 'fulfilled' ? 'done' : String(each.reason.reason),
         );
       };
       return by === 'itself' ? all(tx) : tx.nested(all);
@@ -199,7 +199,7 @@ describe('the claim of a call that failed before it accessed the scope', () => {
     await run(PLACE.writes, async (tx) => {
       await tx.call('hold', {});
       await expect(tx.call('hold', { fails: true })).rejects.toThrow('there is no plan');
-      await expect(tx.release(PLACE)).rejects.toMatchObject({ code: 'scope_exceeded' });
+      await expect(tx.release(PLACE)).rejects.toMatchObject({ reason: 'scope_exceeded' });
     });
   });
 });
@@ -217,7 +217,9 @@ test.each(['awaited', 'at once', 'after a call'] as const)(
           : order === 'at once'
             ? [tx.release(PLACE), tx.call('act', {})]
             : [tx.call('act', {}), tx.release(PLACE)];
-      return (await Promise.allSettled(made)).map((each) => (each.status === 'fulfilled' ? 'done' : each.reason.code));
+      return (await Promise.allSettled(made)).map((each) =>
+        each.status === 'fulfilled' ? 'done' : each.reason.reason,
+      );
     });
     const young = run(PLACE.writes, (tx) => tx.call('act', {}));
     const [{ value }] = await Promise.all([old, young]);

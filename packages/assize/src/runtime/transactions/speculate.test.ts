@@ -26,7 +26,7 @@ async function stage(fault?: Outside['fault'], sort: OutsideSink['sort'] = 'keye
 const codeOf = (made: Promise<unknown>): Promise<unknown> =>
   made.then(
     (value) => value,
-    (error: { code?: string; message: string }) => error.code ?? error.message,
+    (error: { reason?: string; message: string }) => error.reason ?? error.message,
   );
 
 /** A branch that executes a call immediately, plans another, and proposes an action. */
@@ -188,7 +188,7 @@ describe('speculation', () => {
         return what;
       };
       await tx.speculate([same('a'), same('b')], (tried) => {
-        expect(tried).toMatchObject([{ value: 'a' }, { error: { code: 'branch_conflict' } }]);
+        expect(tried).toMatchObject([{ value: 'a' }, { error: { reason: 'branch_conflict' } }]);
         return 0;
       });
       tx.propose(COUNT);
@@ -412,7 +412,7 @@ describe('speculation', () => {
           acted();
           return looks(inner);
         };
-        const b = (inner: any) => hasActed.then(() => looks(who === 'b' ? inner : tx)).catch(({ code }) => code);
+        const b = (inner: any) => hasActed.then(() => looks(who === 'b' ? inner : tx)).catch(({ reason }) => reason);
         const seen = await tx.speculate([a, b], ([first, second]) => {
           expect([first, second]).toMatchObject([{ value: 'a' }, { value: 'branch_conflict' }]);
           return 1;
@@ -467,7 +467,7 @@ describe('speculation', () => {
         const { ruling } = await trajectory.transaction({ ...all, reading }, async (tx) => {
           const answer = Promise.withResolvers<void>();
           answers.push(answer);
-          const looking = looks(tx).catch(({ code }: { code: string }) => code);
+          const looking = looks(tx).catch(({ reason }: { reason: string }) => reason);
           const part = tx.nested(async (inner) => {
             await puts('a')(inner);
             throw new Error('no');

@@ -107,7 +107,7 @@ test('answers too large for an entry abort the body; the error states a remedy',
     for (let n = 0; n < 70; n++) await tx.call('look', { length: 16_000 });
   });
   await expect(made).rejects.toMatchObject({
-    code: 'too_much',
+    reason: 'too_much',
     message: expect.stringContaining('Use several transactions'),
   });
   expect(called).toEqual({ did: 1, undone: 1 });

@@ -103,7 +103,7 @@ export class ApprovedStatements {
     const { refusal } = planned;
     // The answers are at fault, not the pending proposal.
     if (given.answers !== undefined && isAssizeError(refusal, 'stale_answer')) throw staleAnswer(pendingId, refusal);
-    if (given.answers !== undefined && ANSWER_FAULTS.has(refusal.code)) throw refusal;
+    if (given.answers !== undefined && ANSWER_FAULTS.has(refusal.reason)) throw refusal;
     throw errors.refused(refusal.message.replace(/\.$/, ''));
   }
 }

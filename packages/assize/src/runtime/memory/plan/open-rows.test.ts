@@ -158,5 +158,5 @@ test('forbidden overlaps are refused for any period, even after redeclaration', 
   const { close, insert } = planAssert({ ...writing, open: [] }, [say('none'), say('penicillin')]) as Plan;
   open.change({ close, insert: insert.map(versionOf) });
   expect(open.touched(elsewhere, several)).toEqual([]);
-  expect(errorOf(() => open.touched(elsewhere, single))).toMatchObject({ code: 'overlaps_open' });
+  expect(errorOf(() => open.touched(elsewhere, single))).toMatchObject({ reason: 'overlaps_open' });
 });

@@ -8,7 +8,7 @@ import {
   STATEMENT_METADATA,
   STATEMENT_TEXTS,
 } from '#kernel';
-import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, STRATEGIES, storedPeriod } from '#memory';
+import { MemoryError, type MemoryReason, OPEN_END, OPEN_START, STRATEGIES, storedPeriod } from '#memory';
 
 /**
  * A JavaScript date has three digits after the second. Only for callers: no detail of a ruling has
@@ -221,14 +221,14 @@ function requireWhole({ from, to }: { readonly from: unknown; readonly to: unkno
     storedPeriod(from as string, to as string);
   } catch (error) {
     if (!isInstance(error, MemoryError)) throw error;
-    const { code, message, evidence } = error;
-    const made = code === 'no_instant' ? ` ${INSTANT_MADE}` : '';
-    throw new MemoryError(code, `The argument ${argument} is not a period: ${message}${made}`, {
+    const { reason, message, evidence } = error;
+    const made = reason === 'no_instant' ? ` ${INSTANT_MADE}` : '';
+    throw new MemoryError(reason as MemoryReason, `The argument ${argument} is not a period: ${message}${made}`, {
       evidence: { ...evidence, argument },
     });
   }
 }
 
-function statementError(code: MemoryErrorCode, argument: string, why: string): MemoryError {
-  return new MemoryError(code, `The argument ${argument} ${why}.`, { evidence: { argument } });
+function statementError(reason: MemoryReason, argument: string, why: string): MemoryError {
+  return new MemoryError(reason, `The argument ${argument} ${why}.`, { evidence: { argument } });
 }

@@ -45,7 +45,7 @@ test('a vote for a claim that is not a candidate is invalid', async () => {
   const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
   const votes = new Votes({ oracle, choose: () => 'three' });
   const call = {};
-  await expect(votes.ask(call, question)).rejects.toMatchObject({ code: 'unknown_member' });
+  await expect(votes.ask(call, question)).rejects.toMatchObject({ reason: 'unknown_member' });
   expect(votes.get(call, question.request)).toBeUndefined();
   await store.close();
 });
@@ -63,7 +63,7 @@ test('a judge changes only its copy; its vote is checked against the originals',
     },
   });
   const call = {};
-  await expect(bending.ask(call, question)).rejects.toMatchObject({ code: 'unknown_member' });
+  await expect(bending.ask(call, question)).rejects.toMatchObject({ reason: 'unknown_member' });
   expect(JSON.stringify(question)).toBe(shown);
   const votes = new Votes({ oracle, choose: () => 'two' });
   await votes.ask(call, question);

@@ -37,9 +37,9 @@ function isTimeout(cause: unknown): cause is DOMException {
   return isInstance(cause, DOMException) && cause.name === 'TimeoutError';
 }
 
-/** The abort reason of an attempt, as a code. No text of a body's error is stored. */
+/** The abort reason of an attempt, as a name. No text of a body's error is stored. */
 export function causeOf(error: unknown): string {
-  return isAssizeError(error) && isCauseCode(error.code) ? error.code : 'body_failed';
+  return isAssizeError(error) && isCauseCode(error.reason) ? error.reason : 'body_failed';
 }
 
 /**

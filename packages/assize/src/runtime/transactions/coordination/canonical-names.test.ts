@@ -118,7 +118,7 @@ describe('transactions that name one thing in two ways', () => {
     const made = await stage(resolvers);
     const wide = await acting(made, 'crm:customer:*', second, 'x').then(
       () => true,
-      (error) => error.code,
+      (error) => error.reason,
     );
     expect(wide).toBe(second === 'crm:mail:bob' ? 'scope_exceeded' : true);
   });
@@ -160,14 +160,16 @@ describe('the canonical names of a transaction', () => {
     expect((await acting(byId, 'crm:mail:ada', 'crm:mail:ada', 'x')).ruling.ruling).toBe('committed');
     const byMail = await stage(resolvers, granting('crm:mail:*'));
     expect(await errorOf(acting(byMail, 'crm:mail:ada', 'crm:mail:ada', 'x'))).toMatchObject({
-      code: 'not_authorised',
+      reason: 'not_authorised',
     });
     expect(byMail.sink.log).toEqual([]);
   });
 
   test('the writ must also cover additional canonical scopes', async () => {
     const order = await stage(resolvers, granting('shop:**'));
-    expect(await errorOf(acting(order, 'shop:order:1', 'shop:order:1', 'x'))).toMatchObject({ code: 'not_authorised' });
+    expect(await errorOf(acting(order, 'shop:order:1', 'shop:order:1', 'x'))).toMatchObject({
+      reason: 'not_authorised',
+    });
     const both = await stage(resolvers, granting('shop:**', 'stock:**'));
     expect((await acting(both, 'shop:order:1', 'shop:order:1', 'x')).ruling.ruling).toBe('committed');
     expect(await isOrdered(await stage(resolvers), 'shop:order:1', 'stock:lamp')).toBe(true);
@@ -221,12 +223,13 @@ describe('a resolver', () => {
   ])('%s keeps a transaction from everything', async (_, broken) => {
     const made = await stage({ x: broken }, { callTimeoutMs: 20 });
     const { trajectory, writ, sink, store } = made;
-    expect(await errorOf(acting(made, 'x:1', 'x:1', 'never'))).toMatchObject({ code: 'bad_resolver' });
+    expect(await errorOf(acting(made, 'x:1', 'x:1', 'never'))).toMatchObject({ reason: 'bad_resolver' });
     const said: string[] = [];
     const within = trajectory.transaction({ writ, writes: ['**'], retries: 0 }, async (tx) => {
-      said.push((await errorOf(tx.expand({ writes: ['x:2'] })))?.code);
-      for (const tool of ['act', 'hold']) said.push((await errorOf(tx.call(tool, { at: 'x:1', what: 'never' })))?.code);
-      said.push((await errorOf(tx.call('look', { at: 'x:1' })))?.code);
+      said.push((await errorOf(tx.expand({ writes: ['x:2'] })))?.reason);
+      for (const tool of ['act', 'hold'])
+        said.push((await errorOf(tx.call(tool, { at: 'x:1', what: 'never' })))?.reason);
+      said.push((await errorOf(tx.call('look', { at: 'x:1' })))?.reason);
       await tx.call('hold', { at: 'y:1', what: 'well' });
       tx.propose(COUNT);
     });
@@ -274,7 +277,7 @@ describe('a resolver that lies', () => {
     let asked = 0;
     const made = await stage({ x: (scope) => (scope === 'x:it' ? `x:${asked++ === 0 ? 'mine' : 'yours'}` : scope) });
     expect(await errorOf(acting(made, 'x:it', 'x:it', 'never'))).toMatchObject({
-      code: 'scope_exceeded',
+      reason: 'scope_exceeded',
       evidence: { scope: 'x:yours' },
     });
     expect(made.sink.log).toEqual([]);
@@ -285,9 +288,9 @@ describe('a resolver that lies', () => {
       { x: (scope) => (scope === 'x:it' ? wide : scope), y: (scope) => scope },
       { writ: writFor('alice', { scopes: ['role:**', 'x:**'] }) },
     );
-    expect(await errorOf(acting(made, 'x:it', 'x:it', 'never'))).toMatchObject({ code: 'not_authorised' });
+    expect(await errorOf(acting(made, 'x:it', 'x:it', 'never'))).toMatchObject({ reason: 'not_authorised' });
     const claimed = await stage({ x: (scope) => (scope === 'x:it' ? wide : scope) });
-    expect(await errorOf(acting(claimed, 'x:other', 'x:it', 'never'))).toMatchObject({ code: 'scope_exceeded' });
+    expect(await errorOf(acting(claimed, 'x:other', 'x:it', 'never'))).toMatchObject({ reason: 'scope_exceeded' });
     expect([...made.sink.log, ...claimed.sink.log]).toEqual([]);
   });
 
@@ -329,7 +332,7 @@ describe('a name that leads elsewhere later', () => {
       links['fs:/link'] = 'fs:/yours';
       await tx.call('act', { at: 'fs:/link', what: 'yours' });
     });
-    expect(await errorOf(done)).toMatchObject({ code: 'scope_exceeded', evidence: { scope: 'fs:/yours' } });
+    expect(await errorOf(done)).toMatchObject({ reason: 'scope_exceeded', evidence: { scope: 'fs:/yours' } });
     expect([sink.standing('mine'), sink.times('do', 'yours')]).toEqual([0, 0]);
   });
 

@@ -64,7 +64,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('an answer that is too much
     const { trajectory, all, assize, log } = await staged(sort, 'externalised', answer);
     const made = trajectory.transaction(all, (tx) => tx.call('box.put', {}));
     await expect(made).rejects.toMatchObject({
-      code: 'too_much',
+      reason: 'too_much',
       message: expect.stringMatching(/^box\.put was executed, but its answer is too long to store: /),
       evidence: { tool: 'box.put' },
     });
@@ -174,14 +174,14 @@ test.each([
 test.each([
   ['too much', () => 'x'.repeat(LENGTH), 'too_much', /^The answer of box\.look is too long: .* Request less/],
   ['no JSON', () => Number.NaN, 'tool_failed', /^The answer of box\.look is not JSON: JSON has no NaN/],
-])('a read that answers %s is named in the error', async (_, execute, code, message) => {
+])('a read that answers %s is named in the error', async (_, execute, reason, message) => {
   const look = declareTool({ name: 'box.look', input: z.strictObject({}), class: 'read', reads: ['test:x'], execute });
   const { trajectory, all, assize } = await stage({ tools: [look] });
   onTestFinished(() => assize.close());
   for (const reading of ['careful', 'optimistic'] as const) {
     const options = reading === 'careful' ? all : { ...all, reading };
     const made = trajectory.transaction({ ...options, reads: ['test:**'] }, (tx) => tx.call('box.look', {}));
-    await expect(made).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+    await expect(made).rejects.toMatchObject({ reason, message: expect.stringMatching(message) });
   }
 });
 
