@@ -34,7 +34,7 @@ const DATA: Readonly<Record<string, string>> = {
   'domainToRun 1': 'the options of a whole replay, of which it reads two',
 };
 
-const isOfAPort = (name: string): boolean => /^(Memory|Sqlite)Store\./.test(name);
+const isOfAPort = (name: string): boolean => /^(Temporary|Sqlite)Store\./.test(name);
 const TRIED = Object.entries({ ...RUNTIME, ...AUDIT, ...STORES }).filter(
   (of): of is [string, Case] => !isExempt(of[1]) && !isOfAPort(of[0]),
 );

@@ -61,7 +61,9 @@ test('a tool that is wrongly declared is refused by name', () => {
       declareTool({ ...good, ...change } as never);
     } catch (error) {
       said =
-        (error as { code: string; message: string }).code === 'invalid_tool' ? (error as Error).message : String(error);
+        (error as { reason: string; message: string }).reason === 'invalid_tool'
+          ? (error as Error).message
+          : String(error);
     }
     expect(said).toContain(what);
   }

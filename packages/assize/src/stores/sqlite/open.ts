@@ -102,7 +102,8 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
         const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
         const writer = new FileWriter(db, indexes, { path, lockTimeoutMs, files, clock, seals });
         // SQLite's name of the file, because a link and its target are the same file.
-        const leases = new Leases(fileUrl(db.location() ?? path, { mode: 'rwc' }));
+        const place = fileUrl(db.location() ?? path, { mode: 'rwc' });
+        const leases = new Leases(() => place);
         return new SqliteStore(new SqliteRows(db, indexes, writer, { ...connection, leases }), {
           ...connection,
           files,

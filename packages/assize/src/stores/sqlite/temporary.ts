@@ -34,8 +34,13 @@ export class TemporaryStore extends CheckedStore {
     db.exec(SETTINGS);
     const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
     const writer = new FileWriter(db, indexes, { ...options, files: undefined, clock, seals: undefined });
-    // Two connections to one name in SQLite's memory lock each other as those to a file do.
-    const leases = new Leases(fileUrl(`/${Buffer.from(systemRandom.bytes(16)).toString('hex')}`, { vfs: 'memdb' }));
+    // Two connections to one name in SQLite's memory lock each other, as those to a file do. It is
+    // drawn at the first lease, because a replay draws nothing from the machine.
+    let name: string | undefined;
+    const leases = new Leases(() => {
+      name ??= Buffer.from(systemRandom.bytes(16)).toString('hex');
+      return fileUrl(`/${name}`, { vfs: 'memdb' });
+    });
     const rows = new SqliteRows(db, indexes, writer, { ...options, vectors: 'exact', leases });
     super(rows);
     this.#rows = rows;

@@ -295,9 +295,9 @@ describe('an attempt that was undone', () => {
     ['whose body threw', 'body_failed', () => Promise.reject(new Error('secret')), {}],
     ['whose body threw an error with a code', 'stale', () => Promise.reject(new EffectError('stale', 'secret')), {}],
     [
-      'whose body threw a code that is a sentence',
+      'whose body threw a reason that is a sentence',
       'body_failed',
-      () => Promise.reject(Object.assign(new EffectError('stale', 'x'), { code: 'Secret: it is so' })),
+      () => Promise.reject(Object.assign(new EffectError('stale', 'x'), { reason: 'Secret: it is so' })),
       {},
     ],
     ['that took too long', 'deadline', () => new Promise(() => undefined), { deadlineMs: 50 }],

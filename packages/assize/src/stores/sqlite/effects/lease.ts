@@ -26,13 +26,13 @@ type GrantedLease = Pick<Lease, 'fence' | 'lastEpoch'>;
  * any process waits.
  */
 export class Leases {
-  readonly #store: URL;
+  readonly #store: () => URL;
   /** Ends each wait with the reason. */
   readonly #closing = new AbortController();
   readonly #held = new Set<Place>();
 
-  /** `store` is the file of the store. */
-  constructor(store: URL) {
+  /** `store`: the file of the store, asked at each request. */
+  constructor(store: () => URL) {
     this.#store = store;
   }
 
@@ -74,9 +74,10 @@ export class Leases {
   }
 
   #open(): Place {
-    const lock = openLockFile(this.#store, '-effects');
+    const store = this.#store();
+    const lock = openLockFile(store, '-effects');
     try {
-      const place = { lock, queue: openLockFile(this.#store, '-effects-queue') };
+      const place = { lock, queue: openLockFile(store, '-effects-queue') };
       this.#held.add(place);
       return place;
     } catch (error) {
