@@ -67,8 +67,9 @@ const CONFIG = `export default {
 };
 `;
 
-/** Properties run recorded work again. */
-const REPLAY = 'packages/audit/src/replay/deep-replay';
+/** Properties run recorded work again, and keep it in the model of a store. */
+const REPLAY = 'packages/audit/src/replay';
+const MODEL = 'packages/testing/src/memory';
 let folder: string;
 /** Paths. */
 const parts: string[] = [];
@@ -81,6 +82,8 @@ let outcomes: ReadonlyMap<string, { readonly passed: number; readonly failed: nu
 const programOf = (source: string): string =>
   stripTypeScriptTypes(source)
     .replaceAll(/(?<='\.[^'\n]*)\.ts(?=')/g, '.js')
+    .replaceAll("'@assize/testing/memory'", "'#model'")
+    .replaceAll(/'assize\/internal\/([\w/-]+)\.ts'/g, "'#file/$1.js'")
     .replaceAll(/'assize\/(?:internal\/)?([\w/-]+)'/g, "'#$1'");
 
 const built = (path: string): string => path.replace(/\.ts$/, '.js');
@@ -89,7 +92,9 @@ const built = (path: string): string => path.replace(/\.ts$/, '.js');
 function makeParts(): void {
   const properties = Object.keys(PROPERTIES).map((by) => `tests/properties/${by}.test.ts`);
   const shared = ['tests/support/**/*.ts', 'tests/properties/{mixed-schedules,payments}.ts'];
-  const needed = globSync([`packages/assize/src/{${FLOORS}}/**/*.ts`, `${REPLAY}/*.ts`, ...shared], { cwd: root });
+  const needed = globSync([`packages/assize/src/{${FLOORS}}/**/*.ts`, `{${REPLAY},${MODEL}}/**/*.ts`, ...shared], {
+    cwd: root,
+  });
   for (const path of [...needed.filter((each) => !each.endsWith('.test.ts')), ...properties]) {
     parts.push(built(path));
     mkdirSync(dirname(join(folder, PARTS, path)), { recursive: true });
@@ -114,7 +119,9 @@ function copyTo(name: string, tried: readonly Pick<Mutant, 'by' | 'property'>[],
   }
   const { imports } = JSON.parse(sourceOf('package.json')) as { imports: Record<string, string> };
   const named = Object.fromEntries(
-    Object.entries({ ...imports, '#replay': `./${REPLAY}/index.ts` }).map(([each, path]) => [each, built(path)]),
+    Object.entries({ ...imports, '#model': `./${MODEL}/index.ts`, '#file/*': './packages/assize/src/*' }).map(
+      ([each, path]) => [each, built(path)],
+    ),
   );
   writeFileSync(join(home, 'package.json'), JSON.stringify({ name, type: 'module', imports: named }));
   for (const fault of faults) {
