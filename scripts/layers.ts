@@ -37,8 +37,8 @@ export const PACKAGES: Readonly<Record<string, Readonly<Record<string, readonly 
   },
   postgres: { src: [] },
   tools: { schemas: [], src: ['schemas'] },
-  testing: { conformance: [], commands: ['conformance'], src: [], public: ['src', 'conformance'] },
   command: { operation: [], src: ['operation'] },
+  testing: { conformance: [], commands: ['conformance'], src: [], public: ['src', 'conformance'] },
   agents: {
     agents: [],
     models: ['agents'],

@@ -9,7 +9,7 @@
  * (the store is a port), a clock, a domain. May import canon.
  */
 
-export { APPROVALS_MAX } from './entry/approval-limits.ts';
+export { APPROVALS_MAX } from './entry/approvals-max.ts';
 export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './entry/blob.ts';
 export type { BlobRow, ErasedAnswer, ErasedRow } from './entry/blob-row.ts';
 export { difference } from './entry/difference.ts';

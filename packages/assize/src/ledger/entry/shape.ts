@@ -1,5 +1,5 @@
 import { isInstant } from '#canon';
-import { APPROVALS_MAX } from './approval-limits.ts';
+import { APPROVALS_MAX } from './approvals-max.ts';
 import { isBeliefChange, isSaltedReference } from './belief-shape.ts';
 import { isBlobRef, isErased } from './blob.ts';
 import type { EntryKind, Payload } from './entry.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { APPROVALS_MAX as OF_DOMAINS } from '#kernel';
 import { approvalCases } from '../../../../../tests/support/ledger/approval-cases.ts';
 import { linesOf, readable, verdictsOf } from '../../../../../tests/support/ledger/erasure-cases.ts';
-import { APPROVALS_MAX } from '../entry/approval-limits.ts';
+import { APPROVALS_MAX } from '../entry/approvals-max.ts';
 import { integrateLog } from '../index.ts';
 
 const cases = approvalCases();
