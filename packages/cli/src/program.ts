@@ -68,7 +68,8 @@ async function parsed(line: CommandWords, commandLine: CommandLine): Promise<voi
   await made.parseAsync(parsedLine(made, line), { from: 'user' });
 }
 
-async function program(words: readonly string[], { name, about, commands }: CommandLine): Promise<Command> {
+/** The program with the commands that the words need: all, if they name none. */
+export async function program(words: readonly string[], { name, about, commands }: CommandLine): Promise<Command> {
   const program = new Command(name)
     .description(about)
     .version(installedVersion(), '--version', 'print the version')

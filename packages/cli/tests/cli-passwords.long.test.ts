@@ -1,11 +1,11 @@
 /** Every command of the CLI gets a store URL with a password, and prints the password nowhere. */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { inTillFolder } from '../../../tests/support/process/budget-folder.ts';
 import { type Ended, runCommand, runLoaded } from '../../../tests/support/process/command.ts';
 import { someOf } from '../../../tests/support/some-of.ts';
-import { ASSIZE } from '../src/program.ts';
+import { ASSIZE, program } from '../src/program.ts';
 
 const PASSWORD = 'hunter2';
 /** The commands that do not end by themselves, or take minutes. */
@@ -33,9 +33,7 @@ function leavesOf(command: Command, path: readonly string[] = []): Leaf[] {
   return [{ name: path.join(' '), line }];
 }
 
-const program = new Command();
-for (const load of Object.values(ASSIZE.commands)) (await load())(program);
-const leaves = leavesOf(program);
+const leaves = leavesOf(await program([], ASSIZE));
 
 function expectHidden({ code, out, err }: Ended, line: readonly string[]): void {
   expect(code, line.join(' ')).not.toBeNull();
