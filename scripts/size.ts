@@ -11,7 +11,7 @@ import { formatTable, meetsGoal } from '../bench/measure.ts';
 
 /** Lines and tokens at most, in thousands. The goal of all published packages is 155 and less. */
 const LIMITS: Readonly<Record<string, readonly [lines: number, tokens: number]>> = {
-  assize: [80.8, 535],
+  assize: [80.9, 535.6],
   '@assize/postgres': [7.9, 40],
   '@assize/command': [4.7, 30.5],
   '@assize/cli': [11.7, 83.5],
