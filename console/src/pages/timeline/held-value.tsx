@@ -1,4 +1,4 @@
-import { isWithin } from '@assize/server/internal/is-within.ts';
+import { isWithin } from '@assize/server/internal/operations/reads/is-within.ts';
 import { Text } from '@mantine/core';
 import { JsonText } from '../../parts/json-text.tsx';
 import type { Held } from './entry-query.ts';

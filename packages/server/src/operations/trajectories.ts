@@ -25,7 +25,7 @@ import { Trajectory } from 'assize/internal/runtime';
 import { readable } from 'assize/internal/views';
 import { z } from 'zod';
 import { operation, type ServerService } from '../service.ts';
-import { isWithin } from './reads/outline-of.ts';
+import { isWithin } from './reads/is-within.ts';
 
 const trajectoryForm = z
   .strictObject({

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonValue } from '../../../../../tests/json-values.ts';
-import { isWithin, outlineOf } from './outline-of.ts';
+import { isWithin } from './is-within.ts';
+import { outlineOf } from './outline-of.ts';
 
 const MEMBERS = 5_000;
 

@@ -1,5 +1,6 @@
 import type { Json } from 'assize/internal/base';
 import { copyJson } from 'assize/internal/canon';
+import { isWithin } from './is-within.ts';
 
 /** A value with a longer text is shown by its members. */
 const WHOLE = 65_536;
@@ -74,24 +75,4 @@ function pageOf(
 function memberOf(key: string, value: Json): Member {
   if (isWithin(value, SHORT)) return { key, value: copyJson(value) };
   return { key, count: typeof value === 'string' ? 0 : Object.keys(value as object).length };
-}
-
-/**
- * Whether the text of a JSON value may have no more than that many characters: escapes count as
- * one. Looks no further, so a large value costs no more than a small one.
- */
-export function isWithin(value: unknown, most: number): boolean {
-  return left(value, most) >= 0;
-}
-
-function left(value: unknown, most: number): number {
-  if (typeof value === 'string') return most - value.length - 2;
-  if (typeof value !== 'object' || value === null) return most - String(value).length;
-  const isList = Array.isArray(value);
-  let rest = most - 1;
-  for (const key in value) {
-    if (rest < 0) return rest;
-    rest = left((value as Readonly<Record<string, unknown>>)[key], rest - (isList ? 1 : key.length + 4));
-  }
-  return rest;
 }
