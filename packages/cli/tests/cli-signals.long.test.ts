@@ -73,6 +73,7 @@ test.skipIf(process.platform === 'win32')(
       {
         'b.db': '600',
         'i.db': '600',
+        'i.db.root.key': '600',
         's.db': '600',
         's.db-effects': '644',
         's.db-effects-queue': '644',
